@@ -1,0 +1,1 @@
+"""Problems, suites and their results."""

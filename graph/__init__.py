@@ -1,0 +1,1 @@
+"""The state machine: stages as nodes, routes as conditional edges. Only wires and routes."""

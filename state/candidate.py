@@ -1,0 +1,37 @@
+"""A kernel on its way through the run."""
+
+from hashlib import sha256
+
+from pydantic import Field
+
+from egg.state.evaluation import Evaluation
+from egg.state.record import Record
+
+
+class Candidate(Record):
+    """A source that defines `ModelNew`, where it came from, and its verdict."""
+
+    source: str
+    origin: str = Field(description="The stage or seed that made it: `seed-1`, `tiling`")
+    structure: str = Field(description="Its algorithmic structure, as the seed was told")
+    rationale: str = ""
+    evaluation: Evaluation | None = None
+
+    @property
+    def id(self) -> str:
+        """Content address: the first twelve hex digits of the source's SHA-256."""
+        return sha256(self.source.encode()).hexdigest()[:12]
+
+    @property
+    def rank_ms(self) -> float:
+        return self.evaluation.rank_ms if self.evaluation else float("inf")
+
+
+class Attempt(Record):
+    """All that is kept of a candidate once its stage is over: one line."""
+
+    id: str
+    origin: str
+    status: str
+    rank_ms: float | None = None
+    change: str = ""

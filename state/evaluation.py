@@ -1,0 +1,127 @@
+"""What the judge says of a candidate."""
+
+from enum import StrEnum
+from typing import Self
+
+from pydantic import Field, model_validator
+
+from egg.state.record import Record
+
+
+class Status(StrEnum):
+    """The closed list of verdicts."""
+
+    OK = "ok"
+    REJECTED = "rejected"
+    COMPILE_ERROR = "compile_error"
+    RUNTIME_ERROR = "runtime_error"
+    WRONG_SHAPE = "wrong_shape"
+    WRONG_DTYPE = "wrong_dtype"
+    MISMATCH = "mismatch"
+    NONDETERMINISTIC = "nondeterministic"
+    TIMEOUT = "timeout"
+    OUT_OF_MEMORY = "out_of_memory"
+    GPU_FAULT = "gpu_fault"
+    CHEAT = "cheat"
+    NOT_TRITON = "not_triton"
+
+
+class Timing(Record):
+    """Measured time of one forward pass: cold L2, inputs rotated. Milliseconds."""
+
+    median_ms: float = Field(gt=0)
+    p20_ms: float = Field(gt=0)
+    p80_ms: float = Field(gt=0)
+    samples: int = Field(gt=0)
+
+
+class Speedup(Record):
+    """Ratio of two medians measured interleaved, with a bootstrap 95 % interval. Above 1: the candidate is faster."""
+
+    baseline: str = Field(description="`eager` or `compile`")
+    ratio: float
+    low: float
+    high: float
+
+    @property
+    def proven(self) -> bool:
+        """Whether the whole interval lies above 1."""
+        return self.low > 1.0
+
+
+class Launch(Record):
+    """One kernel launch of a forward pass, compiled ahead of time for the target."""
+
+    kernel: str
+    grid: tuple[int, ...]
+    warps: int
+    stages: int
+    registers: int = Field(description="Per thread")
+    spills: int = Field(description="Bytes spilled to local memory per thread")
+    shared_bytes: int = Field(description="Per block")
+    occupancy: float = Field(ge=0, le=1, description="Resident warps over the most a multiprocessor holds")
+    limiter: str = Field(description="What bounds the occupancy: registers, shared, warps, blocks")
+    waves: float = Field(description="Grid over the blocks resident on the whole GPU")
+    bytes: int = Field(description="Distinct tensor bytes that the launch's arguments span")
+    tensor_core: str = Field("none", description="wgmma, mma or none")
+    estimate_ms: float = Field(description="Predicted, never measured")
+
+
+class StaticProfile(Record):
+    """What can be known of a candidate without running it on a GPU."""
+
+    target: str
+    launches: tuple[Launch, ...]
+    torch_ops: tuple[str, ...] = Field((), description="Compute that PyTorch, not the candidate's Triton, does")
+    estimate_ms: float = Field(description="Predicted time of a forward pass, for ranking only")
+    bottleneck: str = Field(description="memory, compute, latency, launch, spills or occupancy")
+
+
+class Accuracy(Record):
+    """Error against a float64 oracle, beside the reference's own error."""
+
+    case: str = Field(description="`normal`, `uniform`, ... and the seed's number")
+    error: float = Field(description="RMS of the difference over RMS of the oracle")
+    reference_error: float = Field(description="The same for the reference under the policy")
+    budget: float
+
+
+class Evaluation(Record):
+    """One verdict. Numbers exist only where the status allows them."""
+
+    status: Status
+    feedback: str = Field("", description="For the debug agent: what is wrong, where and how much")
+    mode: str = Field(description="`gpu`, or `interpreter` where no GPU was there to run it")
+    accuracy: tuple[Accuracy, ...] = ()
+    timing: Timing | None = None
+    speedups: tuple[Speedup, ...] = ()
+    profile: StaticProfile | None = None
+
+    @model_validator(mode="after")
+    def _numbers_need_a_pass(self) -> Self:
+        if self.status is not Status.OK and (self.timing or self.speedups):
+            raise ValueError(f"a candidate that is {self.status} has no timing")
+        return self
+
+    @property
+    def ok(self) -> bool:
+        return self.status is Status.OK
+
+    @property
+    def rank_ms(self) -> float:
+        """What candidates are ordered by: measured time where there is one, else the estimate, else infinity."""
+        if not self.ok:
+            return float("inf")
+        if self.timing:
+            return self.timing.median_ms
+        return self.profile.estimate_ms if self.profile else float("inf")
+
+
+class Baseline(Record):
+    """The reference's own time under the policy, and what the hardware allows."""
+
+    eager: Timing | None = Field(None, description="None where nothing was measured")
+    compiled: Timing | None = Field(None, description="torch.compile, default mode")
+    roofline_ms: float = Field(description="Fewest bytes over bandwidth, or FLOPs over peak, whichever is longer")
+    bound: str = Field(description="memory or compute")
+    note: str = Field("", description="Why something was not measured")

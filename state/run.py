@@ -1,0 +1,150 @@
+"""The schemas of the state machine: what a run is given, what it holds, what one stage may see.
+
+Graph state is a `TypedDict` of records. Everything a resume needs is in it: LangGraph's run context is not
+checkpointed. What a stage's agents see is `StageState`, private to the stage; what leaves it is `StageOutput`.
+"""
+
+from typing import Annotated, TypedDict
+
+from langchain_core.messages import AnyMessage
+from langgraph.graph.message import add_messages
+from pydantic import BaseModel, ConfigDict, Field
+
+from egg.state.candidate import Candidate
+from egg.state.device import Device
+from egg.state.evaluation import Baseline
+from egg.state.outcome import Outcome
+from egg.state.plan import Diagnosis, Plan
+from egg.state.problem import Problem, Workload
+from egg.state.reducers import Attempts, Ledger, Seeds, add_usage, append_decisions, merge_attempts, merge_seeds
+from egg.state.settings import Policy, Settings, Target
+from egg.state.stage import StageSpec
+from egg.state.usage import Usage
+
+
+class RunInput(BaseModel):
+    """A run's input; LangGraph Studio shows it as a form."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    problem: str = Field(min_length=1, description="Path of a problem file: Model, get_inputs, get_init_inputs")
+    model: str = Field("rulebook", description="`rulebook`, or `openai:NAME`")
+    base_url: str | None = Field(None, description="Endpoint of an OpenAI-compatible server")
+    seeds: int = Field(2, ge=1, le=16, description="Seeds, each with another algorithmic structure")
+    policy: Policy = Field(Policy.STOCK, description="Floating-point policy of both sides")
+    target: Target | None = Field(None, description="GPU to compile for; this machine's own where there is one")
+    max_calls: int = Field(60, ge=0, description="Cap on model calls")
+    max_tokens: int = Field(400_000, ge=0, description="Cap on input plus output tokens")
+    max_minutes: float = Field(60.0, gt=0, description="Cap on wall time")
+    run_dir: str | None = Field(None, description="Folder of the run; `runs/<thread id>` by default")
+
+
+class Task(TypedDict):
+    """What intake settles once and every later node reads."""
+
+    run_dir: str
+    settings: Settings
+    problem: Problem
+    workload: Workload
+    device: Device
+
+
+class RunState(TypedDict, total=False):
+    """The whole run."""
+
+    request: RunInput
+    run_dir: str
+    settings: Settings
+    problem: Problem
+    workload: Workload
+    device: Device
+    baseline: Baseline
+    seeds: Annotated[Seeds, merge_seeds]
+    incumbent: Candidate | None
+    ledger: Annotated[Ledger, append_decisions]
+    attempts: Annotated[Attempts, merge_attempts]
+    usage: Annotated[Usage, add_usage]
+    elapsed_ms: Annotated[int, max]
+    outcome: Outcome
+
+
+class StageInput(Task):
+    """One stage's brief, as its Send carries it."""
+
+    baseline: Baseline
+    spec: StageSpec
+    branch: str
+    structure: str
+    history: Ledger
+    spent: Usage
+    incumbent: Candidate | None
+    elapsed_ms: Annotated[int, max]
+
+
+class StageState(StageInput, total=False):
+    """A stage's private state; nothing here but `StageOutput` outlives the stage."""
+
+    plan: Plan | None
+    draft: Candidate | None
+    diagnosis: Diagnosis | None
+    round: int
+    repair: int
+    stopped: str | None
+    tried: Annotated[Attempts, merge_attempts]
+    usage: Annotated[Usage, add_usage]
+    seeds: Annotated[Seeds, merge_seeds]
+    ledger: Annotated[Ledger, append_decisions]
+    attempts: Annotated[Attempts, merge_attempts]
+
+
+class StageOutput(TypedDict, total=False):
+    """What crosses a stage's boundary: the decision, the kernel, one-line headers of the rest, the bill."""
+
+    seeds: Annotated[Seeds, merge_seeds]
+    ledger: Annotated[Ledger, append_decisions]
+    attempts: Annotated[Attempts, merge_attempts]
+    usage: Annotated[Usage, add_usage]
+    elapsed_ms: Annotated[int, max]
+
+
+class AgentInput(StageInput, total=False):
+    """What an agent is given: the brief and this stage's own attempts, never another stage's."""
+
+    plan: Plan | None
+    draft: Candidate | None
+    diagnosis: Diagnosis | None
+    round: int
+    repair: int
+    tried: Attempts
+
+
+class AgentState(AgentInput, total=False):
+    """An agent's private state."""
+
+    messages: Annotated[list[AnyMessage], add_messages]
+    stopped: str | None
+    usage: Annotated[Usage, add_usage]
+
+
+class CodeOutput(TypedDict, total=False):
+    """The code agent's answer; `draft` is None and `stopped` says why if it submitted nothing."""
+
+    draft: Candidate | None
+    stopped: str | None
+    usage: Annotated[Usage, add_usage]
+
+
+class ProfileOutput(TypedDict, total=False):
+    """The profile agent's answer."""
+
+    plan: Plan | None
+    stopped: str | None
+    usage: Annotated[Usage, add_usage]
+
+
+class DebugOutput(TypedDict, total=False):
+    """The debug agent's answer."""
+
+    diagnosis: Diagnosis | None
+    stopped: str | None
+    usage: Annotated[Usage, add_usage]

@@ -1,0 +1,41 @@
+"""What a user chooses for a run. Stored in state, because LangGraph's run context does not survive a resume."""
+
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import Field
+
+from egg.state.record import Record
+
+
+class Policy(StrEnum):
+    """Floating-point policy, applied alike to the reference and to every candidate."""
+
+    STOCK = "stock"
+    """PyTorch's own flags: IEEE matrix products, TF32 convolutions."""
+    IEEE = "ieee"
+    """TF32 off everywhere; any method that meets the error budget is welcome."""
+    TF32 = "tf32"
+    """TF32 for matrix products and convolutions on both sides."""
+
+
+Target = Literal["sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"]
+
+
+class Limits(Record):
+    """Caps on a whole run. When one is reached the run ends well, with the best kernel so far."""
+
+    calls: int = Field(60, ge=0, description="Model calls")
+    tokens: int = Field(400_000, ge=0, description="Input plus output tokens")
+    minutes: float = Field(60.0, gt=0, description="Wall-clock minutes")
+
+
+class Settings(Record):
+    """Everything but the problem that decides how a run goes."""
+
+    model: str = Field("rulebook", description="`rulebook`, or `openai:NAME` for any OpenAI-compatible endpoint")
+    base_url: str | None = Field(None, description="Endpoint of an OpenAI-compatible server")
+    seeds: int = Field(2, ge=1, le=16, description="Seeds to draft, each with another algorithmic structure")
+    policy: Policy = Field(Policy.STOCK, description="Floating-point policy, the same on both sides")
+    target: Target | None = Field(None, description="GPU to compile for; the one in this machine where there is one")
+    limits: Limits = Limits()

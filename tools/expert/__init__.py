@@ -1,0 +1,1 @@
+"""The expert library: reads a module as an ATen graph and writes readable Triton for its regions."""

@@ -1,0 +1,59 @@
+"""Results that cost something, kept by content so that a resumed or repeated run pays for none of them twice."""
+
+import json
+import os
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from time import time
+from typing import Any, TypeVar
+from uuid import uuid4
+
+from egg.state.record import Record
+
+R = TypeVar("R", bound=Record)
+
+
+def default_cache() -> Path:
+    """`$EGG_CACHE_DIR`, or `egg` in the user's cache folder."""
+    if folder := os.environ.get("EGG_CACHE_DIR"):
+        return Path(folder)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "egg"
+
+
+def digest(parts: dict[str, Any]) -> str:
+    """SHA-256 of a JSON-able value, whatever the order of its keys."""
+    return sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
+
+
+class Store:
+    """A content-addressed folder of records, and the run's journal of what was really done.
+
+    The journal (`journal.jsonl` in the run folder) has a line for each piece of work that ran, none for one that was
+    found in the cache: it is how a run shows that nothing was measured twice.
+    """
+
+    def __init__(self, run_dir: str | Path, cache: Path | None = None) -> None:
+        self.run_dir = Path(run_dir)
+        self.cache = cache or default_cache()
+
+    def get(self, kind: str, key: dict[str, Any], type_: type[R], produce: Callable[[], R]) -> R:
+        """The stored record for `key`, or what `produce` returns, stored whole or not at all."""
+        name = digest(key)
+        path = self.cache / kind / name[:2] / f"{name}.json"
+        if path.exists():
+            return type_.model_validate_json(path.read_text())
+        record = produce()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_name(f"{name}.{uuid4().hex}.part")
+        partial.write_text(record.model_dump_json())
+        partial.replace(path)
+        self.note(kind, name)
+        return record
+
+    def note(self, kind: str, key: str) -> None:
+        """Append one finished piece of work to the journal."""
+        self.run_dir.mkdir(parents=True, exist_ok=True)
+        line = json.dumps({"time": round(time(), 3), "kind": kind, "key": key})
+        with (self.run_dir / "journal.jsonl").open("a") as journal:
+            journal.write(line + "\n")

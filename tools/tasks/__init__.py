@@ -1,0 +1,1 @@
+"""Entry points that run inside a sandbox child; the only modules that import torch."""
