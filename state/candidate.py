@@ -32,6 +32,7 @@ class Attempt(Record):
 
     id: str
     origin: str
+    number: int = Field(0, description="The round of its stage that made it")
     status: str
     rank_ms: float | None = None
     change: str = ""

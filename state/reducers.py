@@ -2,11 +2,10 @@
 
 from egg.state.candidate import Attempt, Candidate
 from egg.state.ledger import Decision
-from egg.state.usage import Spend, Usage
+from egg.state.usage import Usage
 
 Ledger = tuple[Decision, ...]
 Attempts = tuple[Attempt, ...]
-Seeds = dict[str, Candidate]
 
 
 def append_decisions(ledger: Ledger, new: Ledger) -> Ledger:
@@ -24,27 +23,20 @@ def append_decisions(ledger: Ledger, new: Ledger) -> Ledger:
     return tuple(merged[key] for key in sorted(merged))
 
 
-def merge_seeds(seeds: Seeds, new: Seeds) -> Seeds:
-    """Union by branch; of two candidates for one branch the better ranked stays, then the smaller id."""
-    merged = dict(seeds)
-    for branch, candidate in new.items():
-        merged[branch] = better(merged.get(branch), candidate)
-    return {branch: merged[branch] for branch in sorted(merged)}
+def keep_better(one: Candidate | None, other: Candidate | None) -> Candidate | None:
+    """The better ranked of two candidates; ties go to the smaller id, so that the choice is total and repeatable.
 
-
-def better(one: Candidate | None, other: Candidate) -> Candidate:
-    """The faster of two candidates; ties go to the smaller id, so that the choice is total and repeatable."""
-    if one is None:
-        return other
-    return min(one, other, key=lambda candidate: (candidate.rank_ms, candidate.id, candidate.origin))
+    This is the pruning at a stage's boundary: losers are dropped, the incumbent never is.
+    """
+    candidates = [candidate for candidate in (one, other) if candidate is not None]
+    return min(candidates, key=lambda candidate: (candidate.rank_ms, candidate.model_dump_json()), default=None)
 
 
 def merge_attempts(attempts: Attempts, new: Attempts) -> Attempts:
     """Set union, sorted: what is left of a candidate after its stage is one line."""
-    return tuple(sorted({*attempts, *new}, key=lambda attempt: attempt.model_dump_json()))
+    return tuple(sorted({*attempts, *new}, key=lambda attempt: (attempt.origin, attempt.number, attempt.model_dump_json())))
 
 
 def add_usage(usage: Usage, new: Usage) -> Usage:
     """Sum per stage and agent."""
-    names = sorted({*usage.by_agent, *new.by_agent})
-    return Usage(by_agent={n: usage.by_agent.get(n, Spend()) + new.by_agent.get(n, Spend()) for n in names})
+    return usage + new

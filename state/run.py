@@ -16,7 +16,7 @@ from egg.state.evaluation import Baseline
 from egg.state.outcome import Outcome
 from egg.state.plan import Diagnosis, Plan
 from egg.state.problem import Problem, Workload
-from egg.state.reducers import Attempts, Ledger, Seeds, add_usage, append_decisions, merge_attempts, merge_seeds
+from egg.state.reducers import Attempts, Ledger, add_usage, append_decisions, keep_better, merge_attempts
 from egg.state.settings import Policy, Settings, Target
 from egg.state.stage import StageSpec
 from egg.state.usage import Usage
@@ -27,13 +27,13 @@ class RunInput(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    problem: str = Field(min_length=1, description="Path of a problem file: Model, get_inputs, get_init_inputs")
+    problem_file: str = Field(min_length=1, description="Path of a problem: Model, get_inputs, get_init_inputs")
     model: str = Field("rulebook", description="`rulebook`, or `openai:NAME`")
     base_url: str | None = Field(None, description="Endpoint of an OpenAI-compatible server")
     seeds: int = Field(2, ge=1, le=16, description="Seeds, each with another algorithmic structure")
     policy: Policy = Field(Policy.STOCK, description="Floating-point policy of both sides")
     target: Target | None = Field(None, description="GPU to compile for; this machine's own where there is one")
-    max_calls: int = Field(60, ge=0, description="Cap on model calls")
+    max_calls: int = Field(200, ge=0, description="Cap on model calls")
     max_tokens: int = Field(400_000, ge=0, description="Cap on input plus output tokens")
     max_minutes: float = Field(60.0, gt=0, description="Cap on wall time")
     run_dir: str | None = Field(None, description="Folder of the run; `runs/<thread id>` by default")
@@ -52,15 +52,13 @@ class Task(TypedDict):
 class RunState(TypedDict, total=False):
     """The whole run."""
 
-    request: RunInput
     run_dir: str
     settings: Settings
     problem: Problem
     workload: Workload
     device: Device
     baseline: Baseline
-    seeds: Annotated[Seeds, merge_seeds]
-    incumbent: Candidate | None
+    incumbent: Annotated[Candidate | None, keep_better]
     ledger: Annotated[Ledger, append_decisions]
     attempts: Annotated[Attempts, merge_attempts]
     usage: Annotated[Usage, add_usage]
@@ -77,7 +75,7 @@ class StageInput(Task):
     structure: str
     history: Ledger
     spent: Usage
-    incumbent: Candidate | None
+    incumbent: Annotated[Candidate | None, keep_better]
     elapsed_ms: Annotated[int, max]
 
 
@@ -90,17 +88,15 @@ class StageState(StageInput, total=False):
     round: int
     repair: int
     stopped: str | None
-    tried: Annotated[Attempts, merge_attempts]
-    usage: Annotated[Usage, add_usage]
-    seeds: Annotated[Seeds, merge_seeds]
-    ledger: Annotated[Ledger, append_decisions]
     attempts: Annotated[Attempts, merge_attempts]
+    usage: Annotated[Usage, add_usage]
+    ledger: Annotated[Ledger, append_decisions]
 
 
 class StageOutput(TypedDict, total=False):
     """What crosses a stage's boundary: the decision, the kernel, one-line headers of the rest, the bill."""
 
-    seeds: Annotated[Seeds, merge_seeds]
+    incumbent: Annotated[Candidate | None, keep_better]
     ledger: Annotated[Ledger, append_decisions]
     attempts: Annotated[Attempts, merge_attempts]
     usage: Annotated[Usage, add_usage]
@@ -115,7 +111,7 @@ class AgentInput(StageInput, total=False):
     diagnosis: Diagnosis | None
     round: int
     repair: int
-    tried: Attempts
+    attempts: Attempts
 
 
 class AgentState(AgentInput, total=False):

@@ -25,7 +25,7 @@ Target = Literal["sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"]
 class Limits(Record):
     """Caps on a whole run. When one is reached the run ends well, with the best kernel so far."""
 
-    calls: int = Field(60, ge=0, description="Model calls")
+    calls: int = Field(200, ge=0, description="Model calls")
     tokens: int = Field(400_000, ge=0, description="Input plus output tokens")
     minutes: float = Field(60.0, gt=0, description="Wall-clock minutes")
 

@@ -23,6 +23,10 @@ class Usage(Record):
 
     by_agent: dict[str, Spend] = Field(default_factory=dict)
 
+    def __add__(self, other: "Usage") -> "Usage":
+        names = sorted({*self.by_agent, *other.by_agent})
+        return Usage(by_agent={n: self.by_agent.get(n, Spend()) + other.by_agent.get(n, Spend()) for n in names})
+
     @property
     def total(self) -> Spend:
         return sum(self.by_agent.values(), Spend())

@@ -1,0 +1,184 @@
+"""The run's own nodes: what happens before the first seed and after the last stage."""
+
+from pathlib import Path
+
+from langchain_core.runnables import RunnableConfig
+
+from egg.agents.backbone import check_backbone
+from egg.graph.decide import milliseconds
+from egg.graph.routes import exhausted, ledger_of
+from egg.graph.stages import CHOOSE_STEP, CONFIRM_STEP
+from egg.state.candidate import Candidate
+from egg.state.errors import UserError
+from egg.state.evaluation import Evaluation
+from egg.state.ledger import Decision, Verb
+from egg.state.outcome import Outcome
+from egg.state.run import RunInput, RunState
+from egg.state.settings import Limits, Settings
+from egg.state.usage import Usage
+from egg.tools.artefacts import write_artefacts
+from egg.tools.clock import elapsed
+from egg.tools.device import detect_device
+from egg.tools.expert import spec_of
+from egg.tools.judge import judge
+from egg.tools.problem import load_problem
+from egg.tools.store import Store
+from egg.tools.timing import measure_baseline
+from egg.tools.workload import analyse
+
+
+def settings_of(request: RunInput) -> Settings:
+    """The run's settings, every default written out."""
+    return Settings(
+        model=request.model,
+        base_url=request.base_url,
+        seeds=request.seeds,
+        policy=request.policy,
+        target=request.target,
+        limits=Limits(calls=request.max_calls, tokens=request.max_tokens, minutes=request.max_minutes),
+    )
+
+
+def intake(request: RunInput, config: RunnableConfig) -> RunState:
+    """Check everything a person can get wrong, then load and trace the problem."""
+    settings = settings_of(request)
+    check_backbone(settings)
+    device = detect_device(settings.target)
+    problem = load_problem(request.problem_file)
+    run_dir = request.run_dir or str(Path("runs") / str(config["configurable"].get("thread_id", problem.name)))
+    try:
+        Path(run_dir).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot write the run folder {run_dir}: {error.strerror}; choose another with --run-dir") from None
+    return RunState(
+        run_dir=run_dir,
+        settings=settings,
+        problem=problem,
+        workload=analyse(problem, settings.policy, Store(run_dir)),
+        device=device,
+        elapsed_ms=elapsed(run_dir, 0),
+    )
+
+
+def baseline(state: RunState) -> RunState:
+    """Time the reference under the run's policy, where there is a GPU to time it on."""
+    measured = measure_baseline(
+        state["problem"], state["workload"], state["device"], state["settings"].policy, Store(state["run_dir"])
+    )
+    return RunState(baseline=measured, elapsed_ms=elapsed(state["run_dir"], state["elapsed_ms"]))
+
+
+def choose(state: RunState) -> RunState:
+    """Record which seed goes on. The reducer has already kept the best one and dropped the others."""
+    incumbent, ledger = state.get("incumbent"), ledger_of(state)
+    if incumbent is None:
+        why = "every seed failed" if ledger else "the expert library writes no kernel for any region of this module"
+        return RunState(ledger=(_decision(CHOOSE_STEP, "choose", Verb.FAILED, "no seed", why, "the reference stays", None),))
+    others = [d for d in ledger if d.kernel and d.kernel != incumbent.id]
+    why = "the fastest correct seed" if others else "the only correct seed"
+    evidence = "; ".join([f"{incumbent.origin} {milliseconds(incumbent)}", *(f"{d.stage} {d.evidence}" for d in others)])
+    what = f"{incumbent.origin}: {incumbent.structure}"
+    return RunState(ledger=(_decision(CHOOSE_STEP, "choose", Verb.CHOSEN, what, why, evidence, incumbent),))
+
+
+def confirm(state: RunState) -> RunState:
+    """Judge the winner once more, in fresh processes with fresh seeds and held-out shapes, and decide what to claim."""
+    incumbent = state.get("incumbent")
+    ended = exhausted(state)
+    if incumbent is None:
+        outcome = _fallback(state, "no kernel passed the judge; the result is the reference module")
+        verdict = None
+    else:
+        verdict = judge(
+            state["problem"],
+            incumbent.source,
+            state["device"],
+            state["settings"],
+            state["baseline"],
+            Store(state["run_dir"]),
+            confirm=True,
+        )
+        incumbent = incumbent.model_copy(update={"evaluation": verdict})
+        outcome = _claim(state, incumbent, verdict)
+    if ended:
+        outcome = outcome.model_copy(update={"ended": f"out of budget: {ended}"})
+    verb = Verb.CONFIRMED if outcome.kernel else Verb.FELL_BACK
+    evidence = _evidence(incumbent, verdict)
+    what = f"kernel {outcome.kernel}" if outcome.kernel else "the reference module"
+    line = _decision(CONFIRM_STEP, "confirm", verb, what, outcome.claim, evidence, incumbent if outcome.kernel else None)
+    return RunState(ledger=(line,), outcome=outcome, elapsed_ms=elapsed(state["run_dir"], state["elapsed_ms"]))
+
+
+def report(state: RunState) -> RunState:
+    """Write what the user came for: kernel.py, evidence.json, report.md."""
+    spent = elapsed(state["run_dir"], state["elapsed_ms"])
+    files = write_artefacts(
+        state["run_dir"],
+        settings=state["settings"],
+        problem=state["problem"],
+        workload=state["workload"],
+        device=state["device"],
+        baseline=state["baseline"],
+        incumbent=state.get("incumbent"),
+        ledger=ledger_of(state),
+        attempts=state.get("attempts", ()),
+        usage=state.get("usage", Usage()),
+        outcome=state["outcome"],
+        elapsed_ms=spent,
+    )
+    return RunState(outcome=state["outcome"].model_copy(update={"files": files}), elapsed_ms=spent)
+
+
+def _claim(state: RunState, incumbent: Candidate, verdict: Evaluation) -> Outcome:
+    if not verdict.ok:
+        return _fallback(state, f"the winner failed confirmation ({verdict.status}); the result is the reference module")
+    if verdict.timing is None:
+        return _outcome(incumbent, verdict, "correct in Triton's interpreter; no GPU here, so nothing was timed")
+    eager = next((s for s in verdict.speedups if s.baseline == "eager"), None)
+    policy = state["settings"].policy
+    if eager is None or not eager.proven:
+        return _fallback(state, f"correct, but not proven faster than eager under policy {policy}; the reference stays")
+    times = ", ".join(f"{s.ratio:.2f}x {s.baseline} [{s.low:.2f}, {s.high:.2f}]" for s in verdict.speedups)
+    return _outcome(incumbent, verdict, f"correct and faster under policy {policy}: {times}")
+
+
+def _outcome(incumbent: Candidate, verdict: Evaluation, claim: str) -> Outcome:
+    spec = spec_of(incumbent.source)
+    return Outcome(
+        kernel=incumbent.id,
+        correct=True,
+        measured=verdict.timing is not None,
+        proven_faster=any(s.baseline == "eager" and s.proven for s in verdict.speedups),
+        speedups=verdict.speedups,
+        claim=claim,
+        torch_regions=tuple(r.name for r in spec.regions if r.kind == "torch") if spec else (),
+    )
+
+
+def _fallback(state: RunState, claim: str) -> Outcome:
+    return Outcome(
+        kernel=None,
+        correct=True,
+        measured=state["device"].present,
+        proven_faster=False,
+        claim=claim,
+        torch_regions=tuple(region.name for region in state["workload"].regions),
+    )
+
+
+def _evidence(candidate: Candidate | None, verdict: Evaluation | None) -> str:
+    if candidate is None or verdict is None:
+        return "nothing to confirm"
+    if not verdict.ok:
+        return verdict.feedback.splitlines()[0] if verdict.feedback else str(verdict.status)
+    worst = max(verdict.accuracy, key=lambda a: a.error / a.budget, default=None)
+    error = f"; largest error {worst.error:.2g} of a budget of {worst.budget:.2g} ({worst.case})" if worst else ""
+    return f"{milliseconds(candidate)}{error}"
+
+
+def _decision(
+    step: int, stage: str, verb: Verb, what: str, why: str, evidence: str, kernel: Candidate | None
+) -> Decision:
+    return Decision(
+        step=step, stage=stage, verb=verb, what=what, why=why, evidence=evidence, kernel=kernel.id if kernel else None
+    )

@@ -1,0 +1,103 @@
+"""Where a run goes next: pure functions from state to the name of a node."""
+
+from typing import Literal
+
+from langgraph.types import Send
+
+from egg.graph.stages import SEED
+from egg.state.reducers import Ledger
+from egg.state.run import RunState, StageInput, StageState
+from egg.state.stage import StageSpec
+from egg.state.usage import Usage
+
+
+def exhausted(state: RunState | StageState) -> str | None:
+    """The cap that this run has reached, if any."""
+    spent = state.get("spent", Usage()) + state.get("usage", Usage())
+    return spent.over(state["settings"].limits, state["elapsed_ms"] / 60_000)
+
+
+def after_open(state: StageState) -> Literal["profile", "code", "settle"]:
+    """A stage without an incumbent has nothing to profile: it drafts."""
+    if exhausted(state):
+        return "settle"
+    return "profile" if state["incumbent"] else "code"
+
+
+def after_profile(state: StageState) -> Literal["code", "settle"]:
+    """Code only what is worth it."""
+    plan = state["plan"]
+    return "code" if plan and plan.worth_it else "settle"
+
+
+def after_code(state: StageState) -> Literal["judge", "settle"]:
+    """Judge what was submitted."""
+    return "settle" if state["stopped"] or state["draft"] is None else "judge"
+
+
+def after_judge(state: StageState) -> Literal["debug", "profile", "code", "settle"]:
+    """Repair what is broken, else the next try, else the decision."""
+    draft, spec = state["draft"], state["spec"]
+    assert draft is not None and draft.evaluation is not None
+    if exhausted(state):
+        return "settle"
+    if state["repair"]:
+        return "debug"
+    if state["round"] >= spec.rounds:
+        return "settle"
+    return after_open(state)
+
+
+def after_debug(state: StageState) -> Literal["code", "settle"]:
+    """Code the fix, if there is one."""
+    return "code" if state["diagnosis"] else "settle"
+
+
+def stage_input(state: RunState, spec: StageSpec, branch: str, structure: str) -> StageInput:
+    """All that a stage may see of the run: the task, the ledger and the incumbent. No other stage's attempts."""
+    return StageInput(
+        run_dir=state["run_dir"],
+        settings=state["settings"],
+        problem=state["problem"],
+        workload=state["workload"],
+        device=state["device"],
+        baseline=state["baseline"],
+        spec=spec,
+        branch=branch,
+        structure=structure,
+        history=ledger_of(state),
+        spent=state.get("usage", Usage()),
+        incumbent=state.get("incumbent"),
+        elapsed_ms=state["elapsed_ms"],
+    )
+
+
+def ledger_of(state: RunState) -> Ledger:
+    """The decisions so far."""
+    return state.get("ledger", ())
+
+
+def seeds(state: RunState) -> list[Send] | Literal["choose"]:
+    """One branch per seed, each with a structure of its own. With an LLM the expert's own seed comes on top."""
+    settings, structures = state["settings"], state["workload"].structures
+    sends = [
+        Send("seed", stage_input(state, SEED, f"seed-{number}", structure))
+        for number, structure in enumerate(structures[: settings.seeds], start=1)
+    ]
+    if settings.model != "rulebook" and structures:
+        expert = stage_input(state, SEED, "seed-expert", structures[0])
+        expert["settings"] = settings.model_copy(update={"model": "rulebook", "base_url": None})
+        sends.append(Send("seed", expert))
+    return sends or "choose"
+
+
+def enter(spec: StageSpec):  # type: ignore[no-untyped-def]
+    """The route into a tuning stage, or past all of them when there is nothing to tune or nothing left to spend."""
+
+    def route(state: RunState) -> list[Send] | Literal["confirm"]:
+        incumbent = state.get("incumbent")
+        if incumbent is None or exhausted(state):
+            return "confirm"
+        return [Send(spec.name, stage_input(state, spec, spec.name, incumbent.structure))]
+
+    return route

@@ -1,0 +1,79 @@
+"""The stage subgraph: profile -> code -> judge, with repair, next try and roll back as conditional edges.
+
+Seeds and tuning stages are this one graph with different `StageSpec`s. Its state is private; only `StageOutput`,
+the decision and the kernel in force, reaches the run.
+"""
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+
+from egg.agents.build import build_code_agent, build_debug_agent, build_profile_agent
+from egg.graph.decide import accepts, attempt, decision, frozen_violation
+from egg.graph.routes import after_code, after_debug, after_judge, after_open, after_profile
+from egg.state.evaluation import Evaluation, Status
+from egg.state.run import StageInput, StageOutput, StageState
+from egg.tools.artefacts import save_kernel
+from egg.tools.clock import elapsed
+from egg.tools.judge import judge
+from egg.tools.store import Store
+
+
+def open_stage(state: StageState) -> StageState:
+    """Start with nothing tried; what the agents may see came with the Send."""
+    return {"round": 0, "repair": 0, "plan": None, "draft": None, "diagnosis": None, "stopped": None}
+
+
+def judge_draft(state: StageState) -> StageState:
+    """Give the draft its verdict, and make it the incumbent if it earns that."""
+    draft, incumbent, spec = state["draft"], state["incumbent"], state["spec"]
+    assert draft is not None  # the route here demands it
+    save_kernel(state["run_dir"], draft)
+    if broken := frozen_violation(spec, incumbent, draft):
+        evaluation = Evaluation(status=Status.REJECTED, feedback=broken, mode="static")
+    else:
+        evaluation = judge(
+            state["problem"],
+            draft.source,
+            state["device"],
+            state["settings"],
+            state["baseline"],
+            Store(state["run_dir"]),
+        )
+    judged = draft.model_copy(update={"evaluation": evaluation})
+    last_repair = evaluation.ok or state["repair"] >= spec.repairs
+    update: StageState = {
+        "draft": judged,
+        "attempts": (attempt(judged, state["plan"], state["round"]),),
+        "round": state["round"] + last_repair,
+        "repair": 0 if last_repair else state["repair"] + 1,
+        "plan": None if last_repair else state["plan"],
+        "elapsed_ms": elapsed(state["run_dir"], state["elapsed_ms"]),
+    }
+    if accepts(spec, incumbent, judged):
+        update["incumbent"] = judged
+    return update
+
+
+def settle(state: StageState) -> StageOutput:
+    """Write the decision. Messages, broken kernels and profiler output end here."""
+    output: StageOutput = {"ledger": (decision(state),)}
+    return output
+
+
+def build_stage() -> CompiledStateGraph:
+    """The compiled stage subgraph."""
+    graph = StateGraph(StageState, input_schema=StageInput, output_schema=StageOutput)
+    graph.add_node("open", open_stage)
+    graph.add_node("profile", build_profile_agent())
+    graph.add_node("code", build_code_agent())
+    graph.add_node("debug", build_debug_agent())
+    graph.add_node("judge", judge_draft)
+    graph.add_node("settle", settle)
+    graph.add_edge(START, "open")
+    graph.add_conditional_edges("open", after_open, ["profile", "code", "settle"])
+    graph.add_conditional_edges("profile", after_profile, ["code", "settle"])
+    graph.add_conditional_edges("code", after_code, ["judge", "settle"])
+    graph.add_conditional_edges("judge", after_judge, ["debug", "profile", "code", "settle"])
+    graph.add_conditional_edges("debug", after_debug, ["code", "settle"])
+    graph.add_edge("settle", END)
+    return graph.compile(name="stage")
