@@ -1,0 +1,102 @@
+"""Every conditional edge, both ways."""
+
+import pytest
+
+from egg.graph.routes import after_code, after_debug, after_judge, after_open, after_profile, enter, exhausted, seeds
+from egg.graph.stages import MAPPING
+from egg.state.evaluation import Status
+from egg.state.plan import Diagnosis, Plan
+from egg.state.settings import Settings
+from egg.state.usage import Spend, Usage
+from tests.graph.make import BROKE, WORKLOAD, candidate, run_state, stage_state
+
+BROKEN = candidate(status=Status.MISMATCH)
+
+
+@pytest.mark.parametrize(
+    ("state", "node"),
+    [
+        (stage_state(), "profile"),
+        (stage_state(incumbent=None), "code"),
+        (stage_state(settings=BROKE), "settle"),
+    ],
+)
+def test_after_open(state, node):
+    assert after_open(state) == node
+
+
+@pytest.mark.parametrize(
+    ("plan", "node"),
+    [(Plan(worth_it=True, change="c"), "code"), (Plan(worth_it=False, why="fast"), "settle"), (None, "settle")],
+)
+def test_after_profile(plan, node):
+    assert after_profile(stage_state(plan=plan)) == node
+
+
+@pytest.mark.parametrize(
+    ("changes", "node"),
+    [
+        ({"draft": candidate()}, "judge"),
+        ({"draft": None, "stopped": "never submitted"}, "settle"),
+        ({"draft": candidate(), "stopped": "out of budget"}, "settle"),
+    ],
+)
+def test_after_code(changes, node):
+    assert after_code(stage_state(**changes)) == node
+
+
+@pytest.mark.parametrize(
+    ("changes", "node"),
+    [
+        ({"draft": candidate(), "round": 1}, "profile"),  # next try
+        ({"draft": candidate(), "round": MAPPING.rounds}, "settle"),
+        ({"draft": BROKEN, "repair": 1}, "debug"),
+        ({"draft": BROKEN, "repair": 1, "settings": BROKE}, "settle"),
+        ({"draft": BROKEN, "round": 1, "incumbent": None}, "code"),  # a seed that cannot be repaired is drafted anew
+    ],
+)
+def test_after_judge(changes, node):
+    assert after_judge(stage_state(**changes)) == node
+
+
+def test_after_debug():
+    assert after_debug(stage_state(diagnosis=Diagnosis(cause="c", fix="f"))) == "code"
+    assert after_debug(stage_state()) == "settle"
+
+
+def test_each_seed_has_a_structure_of_its_own():
+    sends = seeds(run_state(settings=Settings(seeds=3)))
+    assert [send.arg["structure"] for send in sends] == ["one_pass", "two_pass", "split"]
+    assert [send.arg["branch"] for send in sends] == ["seed-1", "seed-2", "seed-3"]
+
+
+def test_with_an_llm_the_expert_offers_a_seed_too():
+    sends = seeds(run_state(settings=Settings(model="openai:m", seeds=1)))
+    assert [(send.arg["branch"], send.arg["settings"].model) for send in sends] == [
+        ("seed-1", "openai:m"),
+        ("seed-expert", "rulebook"),
+    ]
+
+
+def test_nothing_to_write_goes_straight_on():
+    assert seeds(run_state(workload=WORKLOAD.model_copy(update={"structures": ()}))) == "choose"
+
+
+def test_tuning_needs_an_incumbent_and_a_budget():
+    route = enter(MAPPING)
+    assert route(run_state(incumbent=None)) == "confirm"
+    assert route(run_state(incumbent=candidate(), settings=BROKE)) == "confirm"
+    [send] = route(run_state(incumbent=candidate()))
+    assert send.node == "mapping"
+
+
+def test_a_stage_sees_the_ledger_but_no_other_stages_attempts():
+    [send] = enter(MAPPING)(run_state(incumbent=candidate(), attempts=("anything",)))
+    assert "attempts" not in send.arg
+    assert send.arg["history"] == ()
+
+
+def test_caps_count_what_was_spent_before_the_stage_and_in_it():
+    spend = Usage(by_agent={"a": Spend(calls=100)})
+    assert exhausted(stage_state(spent=spend)) is None
+    assert "model calls" in exhausted(stage_state(spent=spend, usage=spend))
