@@ -43,17 +43,18 @@ class Store:
         path = self.cache / kind / name[:2] / f"{name}.json"
         if path.exists():
             return type_.model_validate_json(path.read_text())
+        began = time()
         record = produce()
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_name(f"{name}.{uuid4().hex}.part")
         partial.write_text(record.model_dump_json())
         partial.replace(path)
-        self.note(kind, name)
+        self.note(kind, name, time() - began)
         return record
 
-    def note(self, kind: str, key: str) -> None:
-        """Append one finished piece of work to the journal."""
+    def note(self, kind: str, key: str, seconds: float = 0.0) -> None:
+        """Append one finished piece of work, which took `seconds` until now, to the journal."""
         self.run_dir.mkdir(parents=True, exist_ok=True)
-        line = json.dumps({"time": round(time(), 3), "kind": kind, "key": key})
+        line = json.dumps({"end": round(time(), 4), "seconds": round(seconds, 4), "kind": kind, "key": key})
         with (self.run_dir / "journal.jsonl").open("a") as journal:
             journal.write(line + "\n")
