@@ -46,7 +46,7 @@ class Match(NamedTuple):
     nodes: "tuple[Node, ...]"
     """Every node it computes, in graph order; all but the outputs must have no user outside."""
     outputs: "tuple[Node, ...]"
-    facts: dict[str, Any] = {}
+    facts: dict[str, Any]
     """JSON: whatever the kind wants to find again in `region.facts` (and, by way of `default`, in the spec)."""
 
 
