@@ -1,0 +1,18 @@
+"""How long a run has been at work, over all the processes that worked on it."""
+
+from threading import Lock
+from time import monotonic
+
+_lock = Lock()
+_origin: dict[str, float] = {}
+
+
+def elapsed(run_dir: str, persisted_ms: int) -> int:
+    """Active milliseconds of the run: what earlier processes spent, and the time since this one first asked.
+
+    `persisted_ms` is what the run's state holds. The time between two processes is not counted.
+    """
+    now = monotonic() * 1000
+    with _lock:
+        origin = _origin.setdefault(run_dir, now - persisted_ms)
+    return max(persisted_ms, round(now - origin))
