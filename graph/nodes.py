@@ -20,6 +20,7 @@ from egg.tools.artefacts import write_artefacts
 from egg.tools.clock import elapsed
 from egg.tools.device import detect_device
 from egg.tools.expert import spec_of
+from egg.tools.folders import runs_dir
 from egg.tools.judge import judge
 from egg.tools.problem import load_problem
 from egg.tools.store import Store
@@ -45,7 +46,7 @@ def intake(request: RunInput, config: RunnableConfig) -> RunState:
     check_backbone(settings)
     device = detect_device(settings.target)
     problem = load_problem(request.problem_file)
-    run_dir = request.run_dir or str(Path("runs") / str(config["configurable"].get("thread_id", problem.name)))
+    run_dir = request.run_dir or str(runs_dir() / str(config["configurable"].get("thread_id", problem.name)))
     try:
         Path(run_dir).mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -85,9 +86,9 @@ def confirm(state: RunState) -> RunState:
     """Judge the winner once more, in fresh processes with fresh seeds and held-out shapes, and decide what to claim."""
     incumbent = state.get("incumbent")
     ended = exhausted(state)
+    verdict: Evaluation | None = None
     if incumbent is None:
         outcome = _fallback(state, "no kernel passed the judge; the result is the reference module")
-        verdict = None
     else:
         verdict = judge(
             state["problem"],
@@ -106,12 +107,14 @@ def confirm(state: RunState) -> RunState:
     evidence = _evidence(incumbent, verdict)
     what = f"kernel {outcome.kernel}" if outcome.kernel else "the reference module"
     line = _decision(CONFIRM_STEP, "confirm", verb, what, outcome.claim, evidence, incumbent if outcome.kernel else None)
-    return RunState(ledger=(line,), outcome=outcome, elapsed_ms=elapsed(state["run_dir"], state["elapsed_ms"]))
+    spent = elapsed(state["run_dir"], state["elapsed_ms"])
+    return RunState(ledger=(line,), outcome=outcome, confirmation=verdict, elapsed_ms=spent)
 
 
 def report(state: RunState) -> RunState:
     """Write what the user came for: kernel.py, evidence.json, report.md."""
     spent = elapsed(state["run_dir"], state["elapsed_ms"])
+    winner, verdict = state.get("incumbent"), state.get("confirmation")
     files = write_artefacts(
         state["run_dir"],
         settings=state["settings"],
@@ -119,7 +122,7 @@ def report(state: RunState) -> RunState:
         workload=state["workload"],
         device=state["device"],
         baseline=state["baseline"],
-        incumbent=state.get("incumbent"),
+        incumbent=winner.model_copy(update={"evaluation": verdict}) if winner else None,
         ledger=ledger_of(state),
         attempts=state.get("attempts", ()),
         usage=state.get("usage", Usage()),

@@ -8,6 +8,11 @@ from egg.state.evaluation import Evaluation
 from egg.state.record import Record
 
 
+def kernel_id(source: str) -> str:
+    """Content address of a kernel: the first twelve hex digits of its SHA-256."""
+    return sha256(source.encode()).hexdigest()[:12]
+
+
 class Candidate(Record):
     """A source that defines `ModelNew`, where it came from, and its verdict."""
 
@@ -19,8 +24,8 @@ class Candidate(Record):
 
     @property
     def id(self) -> str:
-        """Content address: the first twelve hex digits of the source's SHA-256."""
-        return sha256(self.source.encode()).hexdigest()[:12]
+        """Its content address."""
+        return kernel_id(self.source)
 
     @property
     def rank_ms(self) -> float:

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from egg.state.candidate import Candidate
 from egg.state.device import Device
-from egg.state.evaluation import Baseline
+from egg.state.evaluation import Baseline, Evaluation
 from egg.state.outcome import Outcome
 from egg.state.plan import Diagnosis, Plan
 from egg.state.problem import Problem, Workload
@@ -63,6 +63,7 @@ class RunState(TypedDict, total=False):
     attempts: Annotated[Attempts, merge_attempts]
     usage: Annotated[Usage, add_usage]
     elapsed_ms: Annotated[int, max]
+    confirmation: Evaluation | None
     outcome: Outcome
 
 

@@ -1,0 +1,86 @@
+"""Kill -9 inside every node in turn: the run ends with the same kernel, and pays for nothing twice."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.graph import killer
+
+ROOT = Path(__file__).parents[2]
+PROBLEM = '''"""A fused multiply-add with SiLU."""
+import torch
+from torch import nn
+
+ROWS = 4096
+COLUMNS = 1000
+
+class Model(nn.Module):
+    def __init__(self, columns):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(columns))
+
+    def forward(self, x):
+        return torch.nn.functional.silu(x * self.weight)
+
+def get_inputs():
+    return [torch.rand(ROWS, COLUMNS)]
+
+def get_init_inputs():
+    return [COLUMNS]
+'''
+
+
+def go(run_dir: Path, problem: Path, cache: Path) -> int:
+    """One life of the run; its exit status."""
+    env = {**os.environ, "EGG_CACHE_DIR": str(cache), "PYTHONPATH": str(ROOT), "LANGGRAPH_STRICT_MSGPACK": "true"}
+    life = [sys.executable, killer.__file__, str(run_dir), str(problem)]
+    return subprocess.run(life, env=env, cwd=run_dir.parent, timeout=120).returncode
+
+
+def journal(run_dir: Path) -> list[tuple[str, str]]:
+    """The work that was really done, as (kind, key)."""
+    lines = (run_dir / "journal.jsonl").read_text().splitlines()
+    return [(entry["kind"], entry["key"]) for entry in map(json.loads, lines)]
+
+
+@pytest.mark.slow
+def test_killed_in_every_node(tmp_path):
+    problem = tmp_path / "silu.py"
+    problem.write_text(PROBLEM)
+    calm, stormy = tmp_path / "calm", tmp_path / "stormy"
+
+    calm.mkdir()
+    every = [path for path in all_nodes()]
+    (calm / "killed").write_text("\n".join(every))
+    assert go(calm, problem, tmp_path / "cache-calm") == 0
+
+    lives = 0
+    while (status := go(stormy, problem, tmp_path / "cache-stormy")) != 0:
+        assert status == -signal.SIGKILL
+        lives += 1
+        assert lives < 100
+    killed = (stormy / "killed").read_text().splitlines()
+    assert len(killed) == len(set(killed)) == lives
+    assert {"intake", "baseline", "choose", "confirm", "report", "seed", "mapping", "tiling", "memory"} <= set(killed)
+    assert {"seed/judge", "seed/code/model", "seed/code/tools", "mapping/profile/model", "memory/settle"} <= set(killed)
+
+    assert (stormy / "kernel.py").read_text() == (calm / "kernel.py").read_text()
+    work = journal(stormy)
+    assert max(Counter(work).values()) == 1
+    assert Counter(kind for kind, _ in work) == Counter(kind for kind, _ in journal(calm))
+
+
+def all_nodes() -> list[str]:
+    """Every path in the drawn graph, so that the calm run dies nowhere."""
+    from egg.graph.app import build_graph
+
+    drawn = build_graph().get_graph(xray=True)
+    inner = [node.replace(":", "/") for node in drawn.nodes]
+    outer = {"/".join(path.split("/")[:depth]) for path in inner for depth in range(1, path.count("/") + 1)}
+    return sorted({*inner, *outer})
