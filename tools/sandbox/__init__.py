@@ -1,1 +1,1 @@
-"""Child processes for code that is not ours."""
+"""Children that run PyTorch and Triton for us, and code that nobody has read."""

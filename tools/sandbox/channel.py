@@ -1,0 +1,80 @@
+"""JSON values, one a line, over a socket that only a child and its owner hold."""
+
+import json
+import select
+import socket
+from time import monotonic
+from typing import Any
+
+MOST_BYTES = 64 << 20
+
+
+class Closed(Exception):
+    """The other side is gone, or spoke nonsense."""
+
+
+class Channel:
+    """One end. Not for two threads at once."""
+
+    def __init__(self, end: socket.socket) -> None:
+        self.end = end
+        self._buffer = bytearray()
+
+    def send(self, value: dict[str, Any]) -> None:
+        """Write one value.
+
+        Raises:
+            Closed: the reader is gone.
+        """
+        try:
+            self.end.sendall(json.dumps(value).encode() + b"\n")
+        except OSError as error:
+            raise Closed(str(error)) from error
+
+    def feed(self) -> None:
+        """Take in what has arrived; blocks if nothing has.
+
+        Raises:
+            Closed: end of stream, or a line longer than anyone may send.
+        """
+        try:
+            data = self.end.recv(1 << 16)
+        except OSError as error:
+            raise Closed(str(error)) from error
+        if not data or len(self._buffer) + len(data) > MOST_BYTES:
+            raise Closed("end of stream" if not data else "too long a message")
+        self._buffer += data
+
+    def pop(self) -> dict[str, Any] | None:
+        """The next whole value that has arrived, or None.
+
+        Raises:
+            Closed: a line that is not a JSON object.
+        """
+        end = self._buffer.find(b"\n")
+        if end < 0:
+            return None
+        line = bytes(self._buffer[:end])
+        del self._buffer[: end + 1]
+        try:
+            value = json.loads(line)
+        except ValueError as error:
+            raise Closed("not JSON") from error
+        if not isinstance(value, dict):
+            raise Closed("not an object")
+        return value
+
+    def receive(self, seconds: float | None = None) -> dict[str, Any]:
+        """Wait for one value.
+
+        Raises:
+            Closed: the sender is gone.
+            TimeoutError: nothing whole came in time.
+        """
+        deadline = None if seconds is None else monotonic() + seconds
+        while (value := self.pop()) is None:
+            left = None if deadline is None else max(0.0, deadline - monotonic())
+            if not select.select([self.end], [], [], left)[0]:
+                raise TimeoutError
+            self.feed()
+        return value

@@ -1,0 +1,94 @@
+"""Our side of a warm process."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from dataclasses import asdict
+from shutil import rmtree
+from typing import Any
+
+from egg.state.errors import MachineError
+from egg.tools.sandbox.environment import closed_environment
+from egg.tools.sandbox.records import Bounds
+
+
+class Lost(Exception):
+    """The warm process is gone."""
+
+
+class Zygote:
+    """Starts the warm process; does not wait for it. Requests may come from any thread."""
+
+    def __init__(self, *, interpret: bool) -> None:
+        self._lock = threading.Lock()
+        self._home = tempfile.mkdtemp(prefix="egg-")
+        self._stderr = tempfile.TemporaryFile()
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        fd = theirs.fileno()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "egg.tools.sandbox.zygote", str(fd)],
+                env=closed_environment(self._home, interpret=interpret),
+                cwd="/",
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self._stderr,
+                pass_fds=(fd,),
+                start_new_session=True,  # the terminal's Ctrl-C is for us to handle
+            )
+
+    def fork(self, task: str, bounds: Bounds, fds: list[int]) -> int:
+        """Process id of a new child; its descriptors are payload, channel and output.
+
+        Raises:
+            Lost: the warm process is gone.
+            MachineError: there is no such task, or PyTorch and Triton would not load.
+        """
+        answer = self._ask({"do": "fork", "task": task, "bounds": asdict(bounds)}, fds)
+        if "error" in answer:
+            raise MachineError(answer["error"])
+        return int(answer["pid"])
+
+    def reap(self, pid: int, grace: float = 0.0) -> int | None:
+        """Kill what is left of a child and its group, after waiting `grace` seconds for it to end by itself.
+
+        Its exit code, negative for a signal; None if it had to be killed.
+
+        Raises:
+            Lost: the warm process is gone, and the child with it.
+        """
+        code = self._ask({"do": "reap", "pid": pid, "grace": grace}, [])["code"]
+        return None if code is None else int(code)
+
+    def close(self) -> None:
+        """End the warm process and all its children."""
+        self._control.close()
+        try:
+            self._process.wait(timeout=2)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._stderr.close()
+        rmtree(self._home, ignore_errors=True)
+
+    def complaint(self) -> str:
+        """Last lines that the warm process wrote about itself."""
+        size = self._stderr.seek(0, os.SEEK_END)
+        self._stderr.seek(max(0, size - 2000))
+        return self._stderr.read().decode(errors="replace").strip()
+
+    def _ask(self, request: dict[str, Any], fds: list[int]) -> dict[str, Any]:
+        with self._lock:
+            try:
+                socket.send_fds(self._control, [json.dumps(request).encode()], fds)
+                data = self._control.recv(1 << 16)
+            except OSError as error:
+                raise Lost(str(error)) from error
+        if not data:
+            raise Lost
+        answer: dict[str, Any] = json.loads(data)
+        return answer

@@ -1,0 +1,140 @@
+"""One child and the conversation with it."""
+
+import json
+import os
+import select
+import signal
+import socket
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from shutil import rmtree
+from time import monotonic
+from typing import Any, Self
+
+from egg.tools.sandbox.channel import Channel, Closed
+from egg.tools.sandbox.parent import Lost, Zygote
+from egg.tools.sandbox.records import Bounds, Reply
+
+
+class Worker:
+    """A child that answers until it fails, is closed, or takes too long; every later request gets the same failure."""
+
+    def __init__(self, zygote: Zygote, task: str, payload: Mapping[str, Any], bounds: Bounds) -> None:
+        self.zygote = zygote
+        self.lost = False
+        self._bounds = bounds
+        self._temporary = None if bounds.folder else tempfile.mkdtemp(prefix="egg-")
+        self._tail = bytearray()
+        self._failed: Reply | None = None
+        self._pid: int | None = None
+        ours, theirs = socket.socketpair()
+        self._channel = Channel(ours)
+        self._output, output = os.pipe()
+        payload_fd = _in_memory(payload)
+        try:
+            inside = replace(bounds, folder=bounds.folder or self._temporary)
+            self._pid = zygote.fork(task, inside, [payload_fd, theirs.fileno(), output])
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            theirs.close()
+            os.close(output)
+            os.close(payload_fd)
+        self.opened = self._wait(bounds.seconds)
+
+    def ask(self, message: dict[str, Any], seconds: float) -> Reply:
+        """Send one message and wait for its answer."""
+        if self._failed:
+            return self._failed
+        try:
+            self._channel.send(message)
+        except Closed:
+            return self._fail("crashed", "")
+        return self._wait(seconds)
+
+    def close(self) -> None:
+        """Kill the child and its group. May be called twice."""
+        self._reap()
+        self._channel.end.close()
+        if self._output >= 0:
+            os.close(self._output)
+            self._output = -1
+        if self._temporary:
+            rmtree(self._temporary, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _wait(self, seconds: float) -> Reply:
+        deadline = monotonic() + seconds
+        sources: list[Any] = [self._channel.end, self._output]
+        try:
+            while (answer := self._channel.pop()) is None:
+                left = deadline - monotonic()
+                ready = select.select(sources, [], [], left)[0] if left > 0 else []
+                if not ready and deadline <= monotonic():
+                    return self._fail("timeout", f"no answer within {seconds:g} s")
+                if self._output in ready and not self._drain():
+                    sources.remove(self._output)
+                if self._channel.end in ready:
+                    self._channel.feed()
+        except Closed:
+            return self._fail("crashed", "")
+        return self._take(answer)
+
+    def _take(self, answer: dict[str, Any]) -> Reply:
+        state, value, error = answer.get("state"), answer.get("value"), answer.get("error", "")
+        if state not in ("done", "raised", "out_of_memory") or not isinstance(value, dict):
+            return self._fail("crashed", "an answer that is none")
+        while select.select([self._output], [], [], 0)[0] and self._drain():
+            pass
+        reply = Reply(state, value, str(error), self._text())
+        if state != "done":
+            self._failed = reply
+        return reply
+
+    def _fail(self, state: str, error: str) -> Reply:
+        code = self._reap(grace=0.2 if state == "crashed" else 0.0)
+        while select.select([self._output], [], [], 0)[0] and self._drain():
+            pass
+        if state == "crashed" and code is not None and not error:
+            error = f"died of {signal.Signals(-code).name}" if code < 0 else f"ended with code {code} unasked"
+            if code == -signal.SIGKILL:  # not by us: the kernel kills what takes the machine's last memory
+                state = "out_of_memory"
+        assert state in ("timeout", "crashed", "out_of_memory")
+        self._failed = Reply(state, {}, error or "the child is gone", self._text())  # type: ignore[arg-type]
+        return self._failed
+
+    def _reap(self, grace: float = 0.0) -> int | None:
+        if self._pid is None:
+            return None
+        pid, self._pid = self._pid, None
+        try:
+            return self.zygote.reap(pid, grace)
+        except Lost:
+            self.lost = True
+            return None
+
+    def _drain(self) -> bool:
+        """Take in some output, keeping its tail; False when there will be no more."""
+        data = os.read(self._output, 1 << 16)
+        self._tail += data
+        del self._tail[: -self._bounds.output_bytes or None]
+        return bool(data)
+
+    def _text(self) -> str:
+        return self._tail.decode(errors="replace")
+
+
+def _in_memory(payload: Mapping[str, Any]) -> int:
+    fd = os.memfd_create("payload")
+    data = memoryview(json.dumps(dict(payload)).encode())
+    while data:
+        data = data[os.write(fd, data) :]
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
