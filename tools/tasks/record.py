@@ -1,0 +1,171 @@
+"""Child task: a candidate's forward pass on meta tensors, each launch compiled for the target and written down."""
+
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils.flop_counter import flop_registry
+from triton.compiler.errors import CompilationError
+from triton.errors import TritonError
+from triton.runtime.errors import OutOfResources
+
+from egg.state.device import Device
+from egg.state.evaluation import Status
+from egg.tools.estimate import TorchFacts
+from egg.tools.tasks.module import load_module, set_policy
+from egg.tools.tasks.target import Recorder, spanned_bytes
+
+META = torch.device("meta")
+FREE = {"empty", "empty_strided", "empty_like", "new_empty", "new_empty_strided", "_unsafe_view", "lift_fresh"}
+
+
+def record(payload: dict[str, Any]) -> dict[str, Any]:
+    """Launches and PyTorch operators of one forward pass, or the `status` and `feedback` of the failure.
+
+    Args:
+        payload: `problem` and `source` (texts), `policy`, and `device` (a `Device` as JSON).
+    """
+    recorder = Recorder(Device.model_validate(payload["device"]))
+    set_policy(payload["policy"])
+    problem = load_module(payload["problem"], "problem")
+    inputs = on_meta(problem.get_inputs)
+    settings = on_meta(getattr(problem, "get_init_inputs", list))
+    recorder.install()
+    operators = Operators(recorder)
+    try:
+        candidate = load_module(payload["source"], "candidate")
+        model = build(candidate.ModelNew, settings)
+        with torch.no_grad(), NotCuda(), operators:
+            model(*inputs)
+    except Exception as error:
+        return failure(error, payload["source"])
+    launches = [launch.model_dump() for launch in recorder.launches]
+    return {"launches": launches, "operators": [op.model_dump() for op in operators.seen]}
+
+
+def on_meta(make: Callable[[], Any]) -> list[Any]:
+    """What `make` returns, without the data. A maker that needs real values runs on the CPU first."""
+    try:
+        with META:
+            made = make()
+    except Exception:
+        made = make()
+    return list(tree_map(lambda leaf: leaf.to(META) if isinstance(leaf, torch.Tensor) else leaf, made))
+
+
+def build(class_: type[torch.nn.Module], settings: list[Any]) -> torch.nn.Module:
+    """A module without data: constructed there, or moved there when its constructor needs real values."""
+    try:
+        with META:
+            module = class_(*settings)
+    except Exception:
+        module = class_(*settings)
+    return module.to(META)
+
+
+class NotCuda(TorchFunctionMode):
+    """Host code that names the GPU gets meta tensors: none is here, and none is needed to see what is launched."""
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = dict(kwargs or {})
+        if func is torch.Tensor.cuda:
+            return args[0]
+        if _is_cuda(kwargs.get("device")):
+            kwargs["device"] = META
+        return func(*(META if _is_cuda(arg) else arg for arg in args), **kwargs)
+
+
+def _is_cuda(value: Any) -> bool:
+    return isinstance(value, (str, torch.device)) and str(value).startswith("cuda")
+
+
+class Operators(TorchDispatchMode):
+    """Every operator that moves or computes data; views and allocations cost nothing and are left out."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__()
+        self.recorder = recorder
+        self.seen: list[TorchFacts] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        out = func(*args, **(kwargs or {}))
+        if not self.recorder.silent and not _is_free(func):
+            self.seen.append(_facts(func, args, kwargs or {}, out))
+        return out
+
+
+def _is_free(func: Any) -> bool:
+    name = func._schema.name.split("::")[-1]
+    aliases = any(r.alias_info and not r.alias_info.is_write for r in func._schema.returns)
+    return aliases or name in FREE or func.namespace == "prim"
+
+
+def _facts(func: Any, args: Any, kwargs: Any, out: Any) -> TorchFacts:
+    tensors = [leaf for leaf in tree_leaves((args, kwargs, out)) if isinstance(leaf, torch.Tensor)]
+    count = flop_registry.get(func.overloadpacket)
+    floats = [t.dtype for t in tensors if t.is_floating_point()]
+    return TorchFacts(
+        name=func._schema.name.split("::")[-1],
+        bytes=spanned_bytes(tensors),
+        flops=float(count(*args, **kwargs, out_val=out)) if count else 0.0,
+        dtype=str(floats[0] if floats else "int64").removeprefix("torch."),
+    )
+
+
+def failure(error: Exception, source: str) -> dict[str, Any]:
+    """Status and feedback of what the candidate raised, with the line of its source where there is one."""
+    if isinstance(error, CompilationError):
+        return _failed(Status.COMPILE_ERROR, f"Triton does not compile {_compile_site(error, source)}: {_reason(error)}")
+    if isinstance(error, OutOfResources):
+        needs = f"needs {error.required} of {error.name}, the GPU has {error.limit}"
+        return _failed(Status.COMPILE_ERROR, f"the kernel does not fit: it {needs}. Smaller blocks or fewer stages")
+    frames = traceback.extract_tb(error.__traceback__)
+    in_compiler = isinstance(error, TritonError) or any("triton/compiler/" in frame.filename for frame in frames)
+    status = Status.COMPILE_ERROR if in_compiler else Status.RUNTIME_ERROR
+    return _failed(status, f"{_run_site(frames, source)}{type(error).__name__}: {_reason(error)}{_hint(str(error))}")
+
+
+def _failed(status: Status, feedback: str) -> dict[str, Any]:
+    return {"status": status.value, "feedback": feedback}
+
+
+def _reason(error: BaseException) -> str:
+    """The innermost message, since Triton wraps what it meets in a called function."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    text = getattr(error, "error_message", None) or str(error)
+    return "\n".join(text.strip().splitlines()[-12:])
+
+
+def _compile_site(error: BaseException, source: str) -> str:
+    """`line 12 (...)`, found by the kernel's text, since Triton counts lines from the kernel's own first one."""
+    site = "it"
+    while isinstance(error, CompilationError):
+        lines, row = (error.src or "").splitlines(), getattr(error.node, "lineno", 0)
+        start = source.find(lines[0]) if lines else -1
+        if start >= 0 and 0 < row <= len(lines):
+            site = f"line {source.count(chr(10), 0, start) + row} (`{lines[row - 1].strip()}`)"
+        error = error.__cause__ or Exception()
+    return site
+
+
+def _run_site(frames: traceback.StackSummary, source: str) -> str:
+    """Deepest frame whose line stands in the candidate's source at that place."""
+    text = source.splitlines()
+    for frame in reversed(frames):
+        row = frame.lineno or 0
+        if frame.line and 0 < row <= len(text) and text[row - 1].strip() == frame.line.strip():
+            return f"line {row} (`{frame.line.strip()}`): "
+    return ""
+
+
+def _hint(message: str) -> str:
+    if "meta" in message or "is_cuda" in message:
+        return ". The forward pass is first run on tensors without data (`device=x.device`): no .item(), no test of values"
+    if "CUDA" in message:
+        return ". Host code must not ask torch.cuda; allocate with device=x.device"
+    return ""
