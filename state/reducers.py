@@ -40,3 +40,8 @@ def merge_attempts(attempts: Attempts, new: Attempts) -> Attempts:
 def add_usage(usage: Usage, new: Usage) -> Usage:
     """Sum per stage and agent."""
     return usage + new
+
+
+def later(one: int, other: int) -> int:
+    """The larger of two clock readings. (LangGraph needs a reducer's signature; the builtin `max` has none.)"""
+    return max(one, other)

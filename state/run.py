@@ -16,7 +16,7 @@ from egg.state.evaluation import Baseline, Evaluation
 from egg.state.outcome import Outcome
 from egg.state.plan import Diagnosis, Plan
 from egg.state.problem import Problem, Workload
-from egg.state.reducers import Attempts, Ledger, add_usage, append_decisions, keep_better, merge_attempts
+from egg.state.reducers import Attempts, Ledger, add_usage, append_decisions, keep_better, later, merge_attempts
 from egg.state.settings import Policy, Settings, Target
 from egg.state.stage import StageSpec
 from egg.state.usage import Usage
@@ -62,7 +62,7 @@ class RunState(TypedDict, total=False):
     ledger: Annotated[Ledger, append_decisions]
     attempts: Annotated[Attempts, merge_attempts]
     usage: Annotated[Usage, add_usage]
-    elapsed_ms: Annotated[int, max]
+    elapsed_ms: Annotated[int, later]
     confirmation: Evaluation | None
     outcome: Outcome
 
@@ -77,7 +77,7 @@ class StageInput(Task):
     history: Ledger
     spent: Usage
     incumbent: Annotated[Candidate | None, keep_better]
-    elapsed_ms: Annotated[int, max]
+    elapsed_ms: Annotated[int, later]
 
 
 class StageState(StageInput, total=False):
@@ -101,7 +101,7 @@ class StageOutput(TypedDict, total=False):
     ledger: Annotated[Ledger, append_decisions]
     attempts: Annotated[Attempts, merge_attempts]
     usage: Annotated[Usage, add_usage]
-    elapsed_ms: Annotated[int, max]
+    elapsed_ms: Annotated[int, later]
 
 
 class AgentInput(StageInput, total=False):
