@@ -1,0 +1,5 @@
+"""`python -m egg`."""
+
+from egg.cli import main
+
+main()

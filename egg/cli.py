@@ -1,0 +1,117 @@
+"""The command `egg`."""
+
+import os
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from egg import __version__
+from egg.state.errors import MachineError, UserError
+
+LLM = "openai:gpt-5.1"
+app = typer.Typer(
+    help="Turn a PyTorch module into a proven Triton kernel.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+RunName = Annotated[str, typer.Argument(metavar="RUN", help="Id of a run, or its folder.")]
+
+
+def main() -> None:
+    """Run the command; what the user can mend is one line and exit code 2."""
+    try:
+        app()
+    except UserError as error:
+        _fail(error, 2)
+    except MachineError as error:
+        _fail(error, 1)
+
+
+def _fail(error: Exception, code: int) -> None:
+    print(f"egg: {' '.join(str(error).split())}", file=sys.stderr)
+    raise SystemExit(code)
+
+
+@app.command()
+def optimize(
+    problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="File with Model, get_inputs, get_init_inputs.")],
+    model: Annotated[str | None, typer.Option(help="`rulebook`, or `openai:NAME`.")] = None,
+    base_url: Annotated[str | None, typer.Option(help="Endpoint of an OpenAI-compatible server.")] = None,
+    seeds: Annotated[int, typer.Option(help="Seeds, each with another algorithmic structure.")] = 2,
+    policy: Annotated[str, typer.Option(help="Precision of both sides: stock, ieee or tf32.")] = "stock",
+    target: Annotated[str | None, typer.Option(help="GPU to compile for, such as sm_90; this machine's own.")] = None,
+    max_calls: Annotated[int | None, typer.Option(help="Cap on model calls.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="Cap on input plus output tokens.")] = None,
+    max_minutes: Annotated[float | None, typer.Option(help="Cap on wall time.")] = None,
+    run_dir: Annotated[str | None, typer.Option(help="Folder of the run; runs/ID by default.")] = None,
+) -> None:
+    """Find a faster kernel for PROBLEM, and prove it."""
+    from egg.drive import start
+    from egg.request import validated
+    from egg.results import print_result
+
+    options: dict[str, Any] = {
+        "model": model or _default_model(base_url),
+        "base_url": base_url,
+        "seeds": seeds,
+        "policy": policy,
+        "target": target,
+        "max_calls": max_calls,
+        "max_tokens": max_tokens,
+        "max_minutes": max_minutes,
+        "run_dir": run_dir,
+    }
+    print_result(start(validated(problem, {name: value for name, value in options.items() if value is not None})))
+
+
+@app.command()
+def resume(run: RunName) -> None:
+    """Go on with an interrupted run, from the command or from the LangGraph server."""
+    from egg.drive import resume as go_on
+    from egg.results import print_result
+
+    print_result(go_on(run))
+
+
+@app.command()
+def runs() -> None:
+    """List the runs under runs/ (or EGG_RUNS_DIR)."""
+    from egg.results import list_runs
+
+    list_runs()
+
+
+@app.command()
+def show(run: RunName) -> None:
+    """Show a run: its ledger, its claim, its files."""
+    from egg.results import show as show_run
+
+    show_run(run)
+
+
+@app.command()
+def graph() -> None:
+    """Print the state machine as Mermaid text."""
+    from egg.graph.app import graph as machine
+
+    print(machine.get_graph(xray=True).draw_mermaid(), end="")
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    print(__version__)
+
+
+def _default_model(base_url: str | None) -> str:
+    """An LLM where a key is set, else the rulebook; says which, and why."""
+    if base_url:
+        raise UserError("--base-url needs --model openai:NAME, the name that the server knows the model by")
+    if os.environ.get("OPENAI_API_KEY"):
+        print(f"Model {LLM}, as OPENAI_API_KEY is set (--model rulebook needs no key).", file=sys.stderr)
+        return LLM
+    print("Model rulebook, the built-in expert, as OPENAI_API_KEY is not set.", file=sys.stderr)
+    return "rulebook"

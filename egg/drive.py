@@ -1,0 +1,149 @@
+"""Drive a run to its end and show it. The graph has a thread of its own, so that Ctrl-C waits for nothing it does."""
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from egg.live import View, view
+from egg.progress import Progress
+from egg.session import Run, create, discard, find, locked, opened, requested
+from egg.state.errors import UserError
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
+    from langgraph.graph.state import CompiledStateGraph
+    from langgraph.types import StateSnapshot
+
+    from egg.state.run import RunInput
+
+TICK_SECONDS = 0.1
+INTERRUPTED = 130
+
+
+def start(request: "RunInput") -> dict[str, Any]:
+    """A new run, to its end. If it fails before anything worth keeping was done, it leaves no trace."""
+    run, request = create(request, Path(request.problem_file).stem)
+    try:
+        return _drive(run, request)
+    except UserError:
+        if not _worth_keeping(run):
+            discard(run)
+        raise
+
+
+def resume(name: str) -> dict[str, Any]:
+    """Go on with an interrupted run.
+
+    Raises:
+        UserError: no such run, it is finished, or another process has it.
+    """
+    return _drive(find(name), None)
+
+
+def _drive(run: Run, request: "RunInput | None") -> dict[str, Any]:
+    with ExitStack() as stack:
+        if run.folder:  # before the checkpoint is opened: what is read must be what is continued
+            stack.enter_context(locked(run.folder, run.id))
+        graph, config = stack.enter_context(opened(run))
+        state = graph.get_state(config)
+        if request is None:
+            request = _rest(run, state)
+        if run.folder is None and "run_dir" in state.values:
+            folder = Path(state.values["run_dir"])
+            folder.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(locked(folder, run.id))
+        progress = Progress()
+        progress.restore(state.values)
+        with view(run.id, progress) as screen:
+            _watch(run, screen, graph, config, request)
+        return dict(graph.get_state(config).values)
+
+
+def _rest(run: Run, state: "StateSnapshot") -> "RunInput | None":
+    """The input to go on with: none, or the first one again if the run ended before its first checkpoint."""
+    from egg.state.run import RunInput
+
+    if state.next:
+        return None
+    if "outcome" in state.values:
+        raise UserError(f"run {run.id} is finished: `egg show {run.id}` shows it, `egg optimize` starts another")
+    if asked := requested(run):
+        return RunInput.model_validate(asked)
+    raise UserError(f"run {run.id} holds no checkpoint to go on from: start it again with `egg optimize`")
+
+
+def _watch(
+    run: Run, screen: View, graph: "CompiledStateGraph[Any]", config: "RunnableConfig", request: "RunInput | None"
+) -> None:
+    """Stream in a thread, draw here. Raises what the graph raised."""
+    events: SimpleQueue[Any] = SimpleQueue()
+
+    def work() -> None:
+        try:
+            for event in graph.stream(
+                request, config, stream_mode=["tasks", "updates"], subgraphs=True, version="v2", durability="sync"
+            ):
+                events.put(event)
+        except BaseException as error:  # carried to the thread that can show it
+            events.put(error)
+        finally:
+            events.put(None)
+
+    previous = signal.signal(signal.SIGTERM, _terminate)
+    try:
+        Thread(target=work, name="run", daemon=True).start()
+        for event in _until_none(events, screen):
+            if isinstance(event, BaseException):
+                raise event
+            screen.feed(event)
+    except KeyboardInterrupt:
+        _stop(run, screen)
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
+def _until_none(events: SimpleQueue[Any], screen: View) -> Iterator[Any]:
+    while True:
+        try:
+            event = events.get(timeout=TICK_SECONDS)
+        except Empty:
+            screen.tick()
+            continue
+        if event is None:
+            return
+        yield event
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _stop(run: Run, screen: View) -> NoReturn:
+    """Leave at once: what was finished is in the checkpoint, as after any crash."""
+    from egg.tools.sandbox.client import shutdown
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    screen.close()
+    shutdown()
+    print(f"\nStopped. Go on with: egg resume {_reference(run)}", file=sys.stderr, flush=True)
+    sys.stdout.flush()
+    os._exit(INTERRUPTED)
+
+
+def _reference(run: Run) -> str:
+    """How a user names the run: by id where `egg resume` finds it by that, else by folder."""
+    from egg.tools.folders import runs_dir
+
+    return run.id if run.folder is None or run.folder.parent == runs_dir() else str(run.folder)
+
+
+def _worth_keeping(run: Run) -> bool:
+    """Whether a model was paid or a kernel written."""
+    return run.folder is not None and any((run.folder / name).is_dir() for name in ("exchanges", "kernels"))

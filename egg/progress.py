@@ -1,0 +1,141 @@
+"""What a run is doing, folded from the graph's stream: one row a stage, the kernel in force, the bill."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Any, Literal
+
+from egg.state.candidate import Attempt, Candidate
+from egg.state.device import Device
+from egg.state.evaluation import Baseline
+from egg.state.ledger import Decision
+from egg.state.usage import Spend, Usage
+
+AHEAD = ("intake", "baseline", "choose", "mapping", "tiling", "memory", "confirm", "report")
+"""Stages known before the run says so; seeds appear as they start."""
+
+
+@dataclass
+class Row:
+    """One stage or seed."""
+
+    name: str
+    state: Literal["waiting", "running", "done"] = "waiting"
+    doing: str = ""
+    result: str = ""
+    tried: int = 0
+    spend: Spend = field(default_factory=Spend)
+    started: float | None = None
+    seconds: float | None = None
+
+
+@dataclass
+class Progress:
+    """A run as far as its events have told. `feed` returns lines worth printing where there is no screen to redraw."""
+
+    rows: dict[str, Row] = field(default_factory=lambda: {name: Row(name) for name in AHEAD})
+    device: Device | None = None
+    baseline: Baseline | None = None
+    incumbent: Candidate | None = None
+    first_ms: float | None = None
+    usage: Usage = field(default_factory=Usage)
+    _rows_of_tasks: dict[str, Row] = field(default_factory=dict)
+
+    def restore(self, values: Mapping[str, Any]) -> None:
+        """Start from a checkpoint's values."""
+        list(self._settle(values))
+        for decision in values.get("ledger", ()):
+            self._row(decision.stage).state = "done"
+        for name, done in (("intake", "problem" in values), ("baseline", "baseline" in values)):
+            if done:
+                self.rows[name].state = "done"
+
+    @property
+    def spend(self) -> Spend:
+        """Everything spent: finished stages, and what the running ones have spent so far."""
+        return self.usage.total + sum((row.spend for row in self.rows.values()), Spend())
+
+    @property
+    def gain(self) -> float | None:
+        """The incumbent's time over eager's where both were measured, else over the first correct kernel's estimate."""
+        if self.incumbent is None or not self.first_ms:
+            return None
+        eager = self.baseline.eager if self.baseline else None
+        timed = self.incumbent.evaluation.timing if self.incumbent.evaluation else None
+        if eager and timed:
+            return timed.median_ms / eager.median_ms
+        return self.incumbent.rank_ms / self.first_ms
+
+    def feed(self, event: Mapping[str, Any]) -> Iterator[str]:
+        """Take in one event of `graph.stream(version="v2", subgraphs=True)`."""
+        data, ns = event["data"], event["ns"]
+        if event["type"] == "tasks":
+            yield from self._task(data, ns)
+        elif event["type"] == "updates":
+            for node, update in data.items():
+                if isinstance(update, Mapping):
+                    yield from self._settle(update) if not ns else self._inside(ns, node, update)
+
+    def _task(self, data: Mapping[str, Any], ns: tuple[str, ...]) -> Iterator[str]:
+        if not ns:
+            row = self._rows_of_tasks.get(data["id"])
+            if row is None:
+                branch = data["input"].get("branch") if isinstance(data.get("input"), Mapping) else None
+                row = self._rows_of_tasks[data["id"]] = self._row(branch or data["name"])
+            if "result" in data:
+                row.state, row.doing, row.spend = "done", "", Spend()
+                row.seconds = monotonic() - (row.started or monotonic())
+            else:
+                row.state, row.started = "running", monotonic()
+                yield f"{row.name} ..."
+        elif "result" not in data and (row := self._rows_of_tasks.get(ns[0].partition(":")[2])):
+            inner = [part.partition(":")[0] for part in ns[1:]]
+            row.doing = ": ".join([*inner, data["name"]])
+
+    def _inside(self, ns: tuple[str, ...], node: str, update: Mapping[str, Any]) -> Iterator[str]:
+        """What a stage does before it settles: its agents' spending and the verdicts on its kernels."""
+        row = self._rows_of_tasks.get(ns[0].partition(":")[2])
+        if row is None or len(ns) != 1:
+            return
+        if "usage" in update:
+            row.spend += update["usage"].total
+        for attempt in update.get("attempts", ()):
+            row.tried += 1
+            yield f"  {row.name}: kernel {attempt.id} {_verdict(attempt)}"
+        if isinstance(kernel := update.get("incumbent"), Candidate):
+            self._take(kernel)
+
+    def _settle(self, update: Mapping[str, Any]) -> Iterator[str]:
+        """An update of the run's own state."""
+        self.device = update.get("device", self.device)
+        self.baseline = update.get("baseline", self.baseline)
+        if "usage" in update:
+            self.usage += update["usage"]
+        if isinstance(kernel := update.get("incumbent"), Candidate):
+            self._take(kernel)
+        for decision in update.get("ledger", ()):
+            row = self._row(decision.stage)
+            row.result = f"{decision.verb.value}: {decision.what}"
+            yield _line(decision)
+
+    def _take(self, kernel: Candidate) -> None:
+        """Keep the best kernel seen; parallel seeds report in any order."""
+        self.first_ms = self.first_ms or kernel.rank_ms
+        if self.incumbent is None or kernel.rank_ms <= self.incumbent.rank_ms:
+            self.incumbent = kernel
+
+    def _row(self, name: str) -> Row:
+        if name not in self.rows:
+            seeds = {name: Row(name)}
+            after = {known: self.rows.pop(known) for known in AHEAD[2:] if known in self.rows}
+            self.rows.update(seeds | after)
+        return self.rows[name]
+
+
+def _verdict(attempt: Attempt) -> str:
+    time = f", {attempt.rank_ms:.4g} ms" if attempt.rank_ms is not None else ""
+    return f"{attempt.status}{time}"
+
+
+def _line(decision: Decision) -> str:
+    return f"{decision.stage} {decision.verb.value}: {decision.what} ({decision.evidence})"
