@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 import aiosqlite
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
@@ -55,9 +56,9 @@ def serializer() -> JsonPlusSerializer:
 def _types() -> list[type]:
     """Every record and enumeration of this package that has been imported."""
     found: list[type] = [run.RunInput]
-    parents: list[type] = [Record, StrEnum]
+    parents: list[type[Any]] = [Record, StrEnum]
     for parent in parents:  # grows as children are found
-        children: list[type] = [child for child in parent.__subclasses__() if child.__module__.startswith("egg.")]
+        children: list[type[Any]] = [child for child in parent.__subclasses__() if child.__module__.startswith("egg.")]
         found += children
         parents += children
     return found

@@ -1,0 +1,57 @@
+# `make demo`, `make test` and `make check` do their own set-up in .venv: Linux, Python 3.11 or newer, nothing else.
+# PIP_ARGS goes to pip, for instance to name the index of PyTorch's CPU builds.
+PYTHON ?= python3
+PIP_ARGS ?=
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_ARGS) --constraint constraints.txt
+DEMO := evals/problems/layernorm_gelu.py
+
+.PHONY: help demo test test-gpu check format graph clean
+
+help:
+	@echo "make demo      optimise $(DEMO) with the built-in expert: no key, no GPU needed"
+	@echo "make test      every test that needs no GPU"
+	@echo "make test-gpu  the tests that need one"
+	@echo "make check     ruff, mypy, import directions"
+	@echo "make format    let ruff format and mend the code"
+	@echo "make graph     draw docs/graph.mmd anew"
+	@echo "make clean     remove .venv and caches; runs stay"
+
+demo: $(VENV)/.base
+	$(BIN)/egg optimize $(DEMO) --model rulebook
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest -m "not gpu"
+
+test-gpu: $(VENV)/.dev
+	$(BIN)/python -m pytest -m gpu
+
+check: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+graph: $(VENV)/.base
+	$(BIN)/egg graph > docs/graph.mmd
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "EGG needs Python 3.11 or newer: make PYTHON=python3.12 ..."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.base: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) --editable ".[dev,studio]"
+	@touch $@ $(VENV)/.base
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
