@@ -65,13 +65,11 @@ def _profile(problem: Problem, source: str, device: Device, policy: Policy) -> S
 
 
 def _answer(reply: Reply) -> dict[str, Any]:
-    if reply.state != "done":
-        status, meaning = FAILURES[reply.state]
-        detail = "\n".join((reply.error or reply.output).strip().splitlines()[-6:])
-        raise CandidateError(status, f"{meaning}\n{detail}".strip())
-    if "status" in reply.value:
-        raise CandidateError(Status(reply.value["status"]), reply.value["feedback"])
-    return reply.value
+    if reply.ok or reply.value.get("type") == "CandidateError":
+        return reply.require("recording the launches")
+    status, meaning = FAILURES[reply.state]
+    detail = "\n".join((reply.error or reply.output).strip().splitlines()[-6:])
+    raise CandidateError(status, f"{meaning}\n{detail}".strip())
 
 
 def _launch(launch: LaunchFacts, prediction: Prediction) -> Launch:

@@ -18,7 +18,7 @@ from egg.tools.occupancy import Occupancy, occupancy, waves
 
 LAUNCH_MS = 4e-3
 STREAM = 0.9  # share of the datasheet's bandwidth that a plain copy reaches
-CACHE_PER_SM = 50e9  # second-level cache to one multiprocessor, bytes/s
+CACHE_PER_SM = 85e9  # second-level cache to one multiprocessor, bytes/s
 SM_STREAM = 2.5  # one multiprocessor can draw this many times its share of device memory's bandwidth
 FLIGHT_BYTES = 24 << 10  # bytes a multiprocessor must have under way to keep device memory busy
 START_MS = 2e-3  # a program's start and end: first load, last store
@@ -68,9 +68,7 @@ class Prediction(NamedTuple):
 
 def predict(device: Device, launch: LaunchFacts) -> Prediction:
     """Predicted time of one launch, its overhead included. A kernel that does not fit takes forever."""
-    resident = occupancy(
-        device, warps=launch.warps, registers=launch.registers, shared_bytes=launch.shared_bytes
-    )
+    resident = occupancy(device, warps=launch.warps, registers=launch.registers, shared_bytes=launch.shared_bytes)
     filled = waves(device, prod(launch.grid), resident.blocks)
     if resident.blocks == 0:
         return Prediction(float("inf"), "occupancy", resident, filled)
@@ -109,7 +107,12 @@ def _streaming(device: Device, launch: LaunchFacts, resident: Occupancy) -> floa
     busy = min(1.0, SM_STREAM * programs / device.multiprocessors)
     blocks = min(resident.blocks, max(1.0, programs / device.multiprocessors))
     under_way = blocks * max(launch.step_bytes, 512.0) * max(1, launch.stages - 1 if launch.steps > 1 else 1)
-    return busy * under_way / (under_way + FLIGHT_BYTES / 4) * (0.7 + 0.3 * _tail(waves(device, programs, resident.blocks)))
+    return (
+        busy
+        * under_way
+        / (under_way + FLIGHT_BYTES / 4)
+        * (0.7 + 0.3 * _tail(waves(device, programs, resident.blocks)))
+    )
 
 
 def _cache_ms(device: Device, launch: LaunchFacts) -> float:
@@ -135,7 +138,7 @@ def _compute_ms(device: Device, launch: LaunchFacts, resident: Occupancy) -> flo
 def _latency_ms(launch: LaunchFacts, resident: Occupancy, filled: float) -> float:
     step = STEP_MS / max(1, launch.stages if launch.dots else min(launch.stages, 2))
     alone = START_MS + max(0.0, launch.steps - 1) * step / (1 + 0.2 * launch.warps)
-    return ceil(max(filled, 1e-9)) ** 0.5 * alone
+    return float(ceil(max(filled, 1e-9)) ** 0.5) * alone
 
 
 def _tail(filled: float) -> float:

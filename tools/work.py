@@ -67,7 +67,7 @@ class Scope:
 def count_work(ttir: str, scalars: Mapping[str, int], grid: tuple[int, ...]) -> Work:
     """Count loads, stores, products and elementwise work of all programs of a launch."""
     programs = prod(grid)
-    axes = dict(zip("xyz", (*grid, 1, 1)))
+    axes = dict(zip("xyz", (*grid, 1, 1)[:3], strict=True))
     values: dict[str, int] = {}
     work, scopes = Work(), [Scope(1.0)]
     for raw in ttir.splitlines():

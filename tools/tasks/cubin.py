@@ -32,7 +32,7 @@ def registers_of(cubin: bytes, kernel: str) -> int:
     for name, _, _, _, _, _, _, info in headers:
         start = strings + name
         if cubin[start : cubin.index(b"\0", start)] == f".text.{kernel}".encode():
-            return info >> 24
+            return int(info) >> 24
     raise ValueError(f"no kernel {kernel} in the cubin")
 
 

@@ -1,13 +1,13 @@
 """Child task: a candidate's forward pass on meta tensors, each launch compiled for the target and written down."""
 
 import traceback
-from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import flop_registry
 from triton.compiler.errors import CompilationError
 from triton.errors import TritonError
@@ -15,8 +15,10 @@ from triton.runtime.errors import OutOfResources
 
 from egg.state.device import Device
 from egg.state.evaluation import Status
+from egg.tools.errors import CandidateError
 from egg.tools.estimate import TorchFacts
-from egg.tools.tasks.module import load_module, set_policy
+from egg.tools.tasks import warm  # noqa: F401
+from egg.tools.tasks.module import build_model, load_module, make_inputs, set_policy
 from egg.tools.tasks.target import Recorder, spanned_bytes
 
 META = torch.device("meta")
@@ -24,47 +26,37 @@ FREE = {"empty", "empty_strided", "empty_like", "new_empty", "new_empty_strided"
 
 
 def record(payload: dict[str, Any]) -> dict[str, Any]:
-    """Launches and PyTorch operators of one forward pass, or the `status` and `feedback` of the failure.
+    """Launches and PyTorch operators of one forward pass.
 
     Args:
         payload: `problem` and `source` (texts), `policy`, and `device` (a `Device` as JSON).
+
+    Raises:
+        CandidateError: whatever the candidate raised, with the line of its source.
     """
     recorder = Recorder(Device.model_validate(payload["device"]))
     set_policy(payload["policy"])
     problem = load_module(payload["problem"], "problem")
-    inputs = on_meta(problem.get_inputs)
-    settings = on_meta(getattr(problem, "get_init_inputs", list))
+    inputs = make_inputs(problem, 0, "meta")
     recorder.install()
     operators = Operators(recorder)
     try:
         candidate = load_module(payload["source"], "candidate")
-        model = build(candidate.ModelNew, settings)
+        model = _without_data(candidate.ModelNew, problem)
         with torch.no_grad(), NotCuda(), operators:
             model(*inputs)
     except Exception as error:
-        return failure(error, payload["source"])
+        raise failure(error, payload["source"]) from error
     launches = [launch.model_dump() for launch in recorder.launches]
     return {"launches": launches, "operators": [op.model_dump() for op in operators.seen]}
 
 
-def on_meta(make: Callable[[], Any]) -> list[Any]:
-    """What `make` returns, without the data. A maker that needs real values runs on the CPU first."""
+def _without_data(class_: type[torch.nn.Module], problem: ModuleType) -> torch.nn.Module:
+    """The module on the meta device; constructed on the CPU first if its constructor needs real values."""
     try:
-        with META:
-            made = make()
-    except Exception:
-        made = make()
-    return list(tree_map(lambda leaf: leaf.to(META) if isinstance(leaf, torch.Tensor) else leaf, made))
-
-
-def build(class_: type[torch.nn.Module], settings: list[Any]) -> torch.nn.Module:
-    """A module without data: constructed there, or moved there when its constructor needs real values."""
-    try:
-        with META:
-            module = class_(*settings)
-    except Exception:
-        module = class_(*settings)
-    return module.to(META)
+        return build_model(class_, problem, 0, "meta").to(META)
+    except (RuntimeError, TypeError):
+        return build_model(class_, problem, 0, "cpu").to(META)
 
 
 class NotCuda(TorchFunctionMode):
@@ -83,11 +75,11 @@ def _is_cuda(value: Any) -> bool:
     return isinstance(value, (str, torch.device)) and str(value).startswith("cuda")
 
 
-class Operators(TorchDispatchMode):
+class Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Every operator that moves or computes data; views and allocations cost nothing and are left out."""
 
     def __init__(self, recorder: Recorder) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.recorder = recorder
         self.seen: list[TorchFacts] = []
 
@@ -116,21 +108,23 @@ def _facts(func: Any, args: Any, kwargs: Any, out: Any) -> TorchFacts:
     )
 
 
-def failure(error: Exception, source: str) -> dict[str, Any]:
+def failure(error: Exception, source: str) -> CandidateError:
     """Status and feedback of what the candidate raised, with the line of its source where there is one."""
     if isinstance(error, CompilationError):
-        return _failed(Status.COMPILE_ERROR, f"Triton does not compile {_compile_site(error, source)}: {_reason(error)}")
+        return CandidateError(
+            Status.COMPILE_ERROR, f"Triton does not compile {_compile_site(error, source)}: {_reason(error)}"
+        )
     if isinstance(error, OutOfResources):
         needs = f"needs {error.required} of {error.name}, the GPU has {error.limit}"
-        return _failed(Status.COMPILE_ERROR, f"the kernel does not fit: it {needs}. Smaller blocks or fewer stages")
+        return CandidateError(
+            Status.COMPILE_ERROR, f"the kernel does not fit: it {needs}. Smaller blocks or fewer stages"
+        )
     frames = traceback.extract_tb(error.__traceback__)
     in_compiler = isinstance(error, TritonError) or any("triton/compiler/" in frame.filename for frame in frames)
     status = Status.COMPILE_ERROR if in_compiler else Status.RUNTIME_ERROR
-    return _failed(status, f"{_run_site(frames, source)}{type(error).__name__}: {_reason(error)}{_hint(str(error))}")
-
-
-def _failed(status: Status, feedback: str) -> dict[str, Any]:
-    return {"status": status.value, "feedback": feedback}
+    return CandidateError(
+        status, f"{_run_site(frames, source)}{type(error).__name__}: {_reason(error)}{_hint(str(error))}"
+    )
 
 
 def _reason(error: BaseException) -> str:
@@ -165,7 +159,9 @@ def _run_site(frames: traceback.StackSummary, source: str) -> str:
 
 def _hint(message: str) -> str:
     if "meta" in message or "is_cuda" in message:
-        return ". The forward pass is first run on tensors without data (`device=x.device`): no .item(), no test of values"
+        return (
+            ". The forward pass is first run on tensors without data (`device=x.device`): no .item(), no test of values"
+        )
     if "CUDA" in message:
         return ". Host code must not ask torch.cuda; allocate with device=x.device"
     return ""

@@ -31,13 +31,11 @@ class Recorder:
         self.device = device
         self.launches: list[LaunchFacts] = []
         self.silent = False
-        self.utils = SimpleNamespace(
-            get_device_properties=self._properties, load_binary=_load, unload_module=lambda module: None
-        )
+        self.utils = SimpleNamespace(get_device_properties=self._properties, load_binary=_load, unload_module=_nothing)
 
     def install(self) -> None:
         """Become the driver of this process. There is no way back: a child does this and then ends."""
-        driver.set_active(self)  # type: ignore[arg-type]
+        driver.set_active(self)
         _answer_for_cuda(self.device)
         load, prune = CompiledKernel._init_handles, Autotuner.prune_configs
 
@@ -49,9 +47,9 @@ class Recorder:
             configs = list(prune(tuner, arguments))
             return configs[:: -(-len(configs) // CONFIGS)]
 
-        CompiledKernel._init_handles = load_with_ir  # type: ignore[method-assign]
-        Autotuner.prune_configs = prune_more  # type: ignore[method-assign]
-        Autotuner.do_bench = property(lambda tuner: self.bench)  # type: ignore[assignment]
+        CompiledKernel._init_handles = load_with_ir
+        Autotuner.prune_configs = prune_more
+        Autotuner.do_bench = property(lambda tuner: self.bench)
 
     def launcher_cls(self, source: Any, metadata: Any) -> "Launcher":
         return Launcher(self, source, metadata)
@@ -143,15 +141,19 @@ def _answer_for_cuda(device: Device) -> None:
         L2_cache_size=device.l2_bytes,
         warp_size=32,
     )
-    answers = {
+    answers: dict[str, Callable[..., Any]] = {
         "get_device_properties": lambda *_: properties,
         "get_device_capability": lambda *_: capability,
         "current_device": lambda: 0,
         "device": lambda *_: nullcontext(),
-        "synchronize": lambda *_: None,
+        "synchronize": _nothing,
     }
     for name, answer in answers.items():
         setattr(torch.cuda, name, answer)
+
+
+def _nothing(*_: Any) -> None:
+    pass
 
 
 def tensors_in(values: Iterable[Any]) -> Iterator[torch.Tensor]:
