@@ -1,6 +1,5 @@
 """Child task: a candidate's forward pass on meta tensors, each launch compiled for the target and written down."""
 
-import traceback
 from types import ModuleType
 from typing import Any
 
@@ -9,15 +8,11 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import flop_registry
-from triton.compiler.errors import CompilationError
-from triton.errors import TritonError
-from triton.runtime.errors import OutOfResources
 
 from egg.state.device import Device
-from egg.state.evaluation import Status
-from egg.tools.errors import CandidateError
 from egg.tools.estimate import TorchFacts
 from egg.tools.tasks import warm  # noqa: F401
+from egg.tools.tasks.faults import explain
 from egg.tools.tasks.module import build_model, load_module, make_inputs, set_policy
 from egg.tools.tasks.target import Recorder, spanned_bytes
 
@@ -46,7 +41,7 @@ def record(payload: dict[str, Any]) -> dict[str, Any]:
         with torch.no_grad(), NotCuda(), operators:
             model(*inputs)
     except Exception as error:
-        raise failure(error, payload["source"]) from error
+        raise explain(error, payload["source"]) from error
     launches = [launch.model_dump() for launch in recorder.launches]
     return {"launches": launches, "operators": [op.model_dump() for op in operators.seen]}
 
@@ -106,62 +101,3 @@ def _facts(func: Any, args: Any, kwargs: Any, out: Any) -> TorchFacts:
         flops=float(count(*args, **kwargs, out_val=out)) if count else 0.0,
         dtype=str(floats[0] if floats else "int64").removeprefix("torch."),
     )
-
-
-def failure(error: Exception, source: str) -> CandidateError:
-    """Status and feedback of what the candidate raised, with the line of its source where there is one."""
-    if isinstance(error, CompilationError):
-        return CandidateError(
-            Status.COMPILE_ERROR, f"Triton does not compile {_compile_site(error, source)}: {_reason(error)}"
-        )
-    if isinstance(error, OutOfResources):
-        needs = f"needs {error.required} of {error.name}, the GPU has {error.limit}"
-        return CandidateError(
-            Status.COMPILE_ERROR, f"the kernel does not fit: it {needs}. Smaller blocks or fewer stages"
-        )
-    frames = traceback.extract_tb(error.__traceback__)
-    in_compiler = isinstance(error, TritonError) or any("triton/compiler/" in frame.filename for frame in frames)
-    status = Status.COMPILE_ERROR if in_compiler else Status.RUNTIME_ERROR
-    return CandidateError(
-        status, f"{_run_site(frames, source)}{type(error).__name__}: {_reason(error)}{_hint(str(error))}"
-    )
-
-
-def _reason(error: BaseException) -> str:
-    """The innermost message, since Triton wraps what it meets in a called function."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    text = getattr(error, "error_message", None) or str(error)
-    return "\n".join(text.strip().splitlines()[-12:])
-
-
-def _compile_site(error: BaseException, source: str) -> str:
-    """`line 12 (...)`, found by the kernel's text, since Triton counts lines from the kernel's own first one."""
-    site = "it"
-    while isinstance(error, CompilationError):
-        lines, row = (error.src or "").splitlines(), getattr(error.node, "lineno", 0)
-        start = source.find(lines[0]) if lines else -1
-        if start >= 0 and 0 < row <= len(lines):
-            site = f"line {source.count(chr(10), 0, start) + row} (`{lines[row - 1].strip()}`)"
-        error = error.__cause__ or Exception()
-    return site
-
-
-def _run_site(frames: traceback.StackSummary, source: str) -> str:
-    """Deepest frame whose line stands in the candidate's source at that place."""
-    text = source.splitlines()
-    for frame in reversed(frames):
-        row = frame.lineno or 0
-        if frame.line and 0 < row <= len(text) and text[row - 1].strip() == frame.line.strip():
-            return f"line {row} (`{frame.line.strip()}`): "
-    return ""
-
-
-def _hint(message: str) -> str:
-    if "meta" in message or "is_cuda" in message:
-        return (
-            ". The forward pass is first run on tensors without data (`device=x.device`): no .item(), no test of values"
-        )
-    if "CUDA" in message:
-        return ". Host code must not ask torch.cuda; allocate with device=x.device"
-    return ""

@@ -6,7 +6,7 @@ Only modules and one hash: nothing here starts a thread or touches CUDA, neither
 import torch
 import torch._dynamo  # every dispatch mode pulls it in
 import torch._refs  # shapes of random operators on the meta device
-import triton.experimental.gluon  # looked for among a kernel's arguments
+import triton.experimental.gluon  # noqa: F401  # looked for among a kernel's arguments
 from triton.runtime.cache import triton_key
 
 TRITON_KEY = triton_key()
