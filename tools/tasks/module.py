@@ -1,0 +1,91 @@
+"""For child tasks: a problem or candidate source as a module, its inputs and its model, the same way everywhere."""
+
+import importlib.util
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_map
+
+from egg.state.settings import Policy
+
+
+def load_module(source: str, name: str) -> ModuleType:
+    """Write `source` to `<name>.py` in the working folder and execute it (Triton reads a kernel's lines from a file).
+
+    Raises:
+        Whatever the source raises.
+    """
+    path = Path(f"{name}.py").absolute()
+    path.write_text(source)
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def set_policy(policy: Policy | str) -> None:
+    """PyTorch's TF32 switches. `stock` restores PyTorch's own: off for matrix products, on for convolutions."""
+    policy = Policy(policy)
+    torch.backends.cuda.matmul.allow_tf32 = policy is Policy.TF32
+    torch.backends.cudnn.allow_tf32 = policy is not Policy.IEEE
+
+
+def make_inputs(module: ModuleType, seed: int, device: str) -> list[Any]:
+    """What the problem's `get_inputs` gives for a seed, on `device`; created there, which is faster, where it can be."""
+    torch.manual_seed(seed)
+    try:
+        with torch.device(device):
+            inputs = module.get_inputs()
+    except (RuntimeError, TypeError):  # for instance a generator of its own, which lives on the CPU
+        if device == "cpu":
+            raise
+        torch.manual_seed(seed)
+        inputs = module.get_inputs()
+    return list(to_device(inputs if isinstance(inputs, Sequence) else [inputs], device))
+
+
+def init_inputs(module: ModuleType) -> tuple[list[Any], dict[str, Any]]:
+    """Arguments of the model's constructor: a list, or a dict of keywords, or both as KernelBench has them."""
+    given = module.get_init_inputs() if hasattr(module, "get_init_inputs") else []
+    if isinstance(given, dict):
+        return [], given
+    if len(given) == 2 and isinstance(given[0], list) and isinstance(given[1], dict):
+        return given[0], given[1]
+    return list(given), {}
+
+
+def build_model(cls: type[torch.nn.Module], module: ModuleType, seed: int, device: str) -> torch.nn.Module:
+    """An instance with the weights that the seed gives. In training mode, as constructed; never `eval()`.
+
+    Weights are drawn on the CPU, so that two classes that create the same parameters in the same order agree.
+    """
+    if device == "meta":
+        with torch.device("meta"):
+            args, keywords = init_inputs(module)
+            return cls(*args, **keywords)
+    torch.manual_seed(seed)
+    args, keywords = init_inputs(module)
+    args, keywords = to_device(args, device), to_device(keywords, device)
+    torch.manual_seed(seed)
+    model = cls(*args, **keywords)
+    return model if device == "cpu" else model.to(device)  # a fake model cannot be moved, not even to where it is
+
+
+def share_weights(target: torch.nn.Module, source: torch.nn.Module) -> bool:
+    """Copy parameters and buffers if both have the same names and shapes; whether they had."""
+    theirs, ours = source.state_dict(), target.state_dict()
+    if {k: v.shape for k, v in theirs.items()} != {k: v.shape for k, v in ours.items()}:
+        return False
+    target.load_state_dict(theirs)
+    return True
+
+
+def to_device(values: Any, device: str) -> Any:
+    """Every tensor in a nest of lists, tuples and dicts, moved."""
+    return tree_map(lambda value: value.to(device) if isinstance(value, torch.Tensor) else value, values)
