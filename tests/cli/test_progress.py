@@ -1,0 +1,111 @@
+"""Folding the graph's stream into rows."""
+
+from egg.live import draw
+from egg.progress import Progress
+from egg.state.candidate import Attempt
+from egg.state.evaluation import Baseline, Evaluation, Status, Timing
+from egg.state.ledger import Decision, Verb
+from egg.state.usage import Spend, Usage
+from rich.console import Console
+
+from tests.graph.make import DEVICE, candidate
+
+STAGE = ("seed:t1",)
+
+
+def started(name, task, ns=(), **data):
+    return {"type": "tasks", "ns": ns, "data": {"id": task, "name": name, "input": data, "triggers": ()}}
+
+
+def ended(name, task, ns=()):
+    data = {"id": task, "name": name, "error": None, "result": {}, "interrupts": []}
+    return {"type": "tasks", "ns": ns, "data": data}
+
+
+def update(node, ns=(), **values):
+    return {"type": "updates", "ns": ns, "data": {node: values}}
+
+
+def bill(calls):
+    return Usage(by_agent={"seed-1/code": Spend(calls=calls, input_tokens=10 * calls)})
+
+
+def fed(*events):
+    progress = Progress()
+    lines = [line for event in events for line in progress.feed(event)]
+    return progress, lines
+
+
+def test_a_seed_is_a_row_by_its_branch_between_baseline_and_choose():
+    progress, lines = fed(started("seed", "t1", branch="seed-1"), started("seed", "t2", branch="seed-2"))
+    assert list(progress.rows)[:5] == ["intake", "baseline", "seed-1", "seed-2", "choose"]
+    assert progress.rows["seed-1"].state == "running"
+    assert lines == ["seed-1 ...", "seed-2 ..."]
+
+
+def test_what_runs_inside_a_seed_shows_in_its_row():
+    progress, _ = fed(
+        started("seed", "t1", branch="seed-1"),
+        started("code", "t9", ns=STAGE),
+        started("model", "t10", ns=(*STAGE, "code:t9")),
+    )
+    assert progress.rows["seed-1"].doing == "code: model"
+
+
+def test_spend_counts_a_running_stage_once_and_a_finished_one_once():
+    running = [started("seed", "t1", branch="seed-1"), update("code", ns=STAGE, usage=bill(2))]
+    progress, _ = fed(*running)
+    assert progress.spend.calls == 2
+    progress, _ = fed(*running, update("seed", usage=bill(2)), ended("seed", "t1"))
+    assert progress.spend.calls == 2 and progress.rows["seed-1"].state == "done"
+
+
+def test_verdicts_and_decisions_become_lines():
+    verdict = Attempt(id="abc", origin="seed-1", status="mismatch")
+    decision = Decision(step=1, stage="seed-1", verb=Verb.KEPT, what="one pass", why="w", evidence="1 ms (estimate)")
+    progress, lines = fed(
+        started("seed", "t1", branch="seed-1"),
+        update("judge", ns=STAGE, attempts=(verdict,)),
+        update("seed", ledger=(decision,)),
+    )
+    assert lines[1:] == ["  seed-1: kernel abc mismatch", "seed-1 kept: one pass (1 ms (estimate))"]
+    assert progress.rows["seed-1"].tried == 1
+    assert progress.rows["seed-1"].result == "kept: one pass"
+
+
+def test_the_best_kernel_stays_whatever_the_order():
+    slow, fast = candidate("slow", estimate_ms=2.0), candidate("fast", estimate_ms=1.0)
+    progress, _ = fed(update("seed", incumbent=slow), update("seed", incumbent=fast), update("seed", incumbent=slow))
+    assert progress.incumbent == fast
+    assert progress.gain == 0.5
+
+
+def test_gain_is_over_eager_only_where_both_were_measured():
+    timed = Timing(median_ms=1.0, p20_ms=0.9, p80_ms=1.1, samples=9)
+    eager = timed.model_copy(update={"median_ms": 4.0})
+    kernel = candidate("k").model_copy(
+        update={"evaluation": Evaluation(status=Status.OK, mode="gpu", timing=timed)}
+    )
+    progress, _ = fed(
+        update("baseline", baseline=Baseline(eager=eager, roofline_ms=0.1, bound="memory")),
+        update("seed", incumbent=kernel),
+    )
+    assert progress.gain == 0.25
+
+
+def test_a_resumed_run_shows_what_was_done():
+    decision = Decision(step=1, stage="seed-1", verb=Verb.KEPT, what="one pass", why="w", evidence="e")
+    progress = Progress()
+    progress.restore({"problem": "p", "ledger": (decision,), "usage": bill(3), "incumbent": candidate()})
+    assert progress.rows["intake"].state == progress.rows["seed-1"].state == "done"
+    assert progress.rows["baseline"].state == "waiting"
+    assert progress.spend.calls == 3 and progress.incumbent is not None
+
+
+def test_the_picture_calls_an_estimate_an_estimate():
+    progress, _ = fed(update("intake", device=DEVICE), update("seed", incumbent=candidate("k", estimate_ms=1.5)))
+    console = Console(width=120, record=True, file=open("/dev/null", "w"))
+    console.print(draw("run-1", progress, 3.0))
+    text = console.export_text()
+    assert "times are estimates" in text and "1.5 ms (estimate)" in text
+    assert "measured" not in text and "eager" not in text
