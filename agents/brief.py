@@ -1,0 +1,102 @@
+"""What an agent is told: a system prompt, and a brief as text for an LLM and as JSON for the rulebook.
+
+Only what the stage may see is in it: the task, the ledger, the kernel in force, this stage's own attempts. Nothing in
+it depends on the clock or on what was spent, so that the same position always asks the same question.
+"""
+
+from typing import Any, Literal
+
+from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
+
+from egg.agents.figures import profile_text
+from egg.agents.guidebook import applying
+from egg.agents.prompting import render
+from egg.agents.sources import fenced
+from egg.state.candidate import Attempt, Candidate
+from egg.state.run import AgentState
+from egg.state.stage import StageSpec
+from egg.tools.expert import spec_of
+
+Role = Literal["code", "profile", "debug"]
+
+
+def brief(role: Role, state: AgentState) -> list[AnyMessage]:
+    """The messages that an agent starts from."""
+    system = SystemMessage(render(f"{role}_system", **_standing(state)))
+    human = HumanMessage(render(f"{role}_brief", **_texts(state)), additional_kwargs={"brief": facts(role, state)})
+    return [system, human]
+
+
+def facts(role: Role, state: AgentState) -> dict[str, Any]:
+    """The brief as JSON. Sources are left out: the kernel in force is named by its id."""
+    incumbent, draft = state.get("incumbent"), state.get("draft")
+    plan, diagnosis, spec = state.get("plan"), state.get("diagnosis"), state["spec"]
+    broken = draft if state.get("repair") and draft else None
+    verdict = broken.evaluation if broken else None
+    return {
+        "role": role,
+        "stage": spec.name,
+        "group": spec.group,
+        "worth_it": worth_it(spec),
+        "structure": state["structure"],
+        "device": state["device"].model_dump(mode="json"),
+        "workload": state["workload"].model_dump(mode="json"),
+        "incumbent": incumbent.id if incumbent else None,
+        "decisions": _decisions(incumbent),
+        "broken": broken.id if broken else None,
+        "broken_decisions": _decisions(broken),
+        "verdict": {"status": str(verdict.status), "feedback": verdict.feedback} if verdict else None,
+        "plan": plan.model_dump(mode="json") if plan else None,
+        "diagnosis": diagnosis.model_dump(mode="json") if diagnosis and broken else None,
+        "tried": [attempt.change for attempt in mine(state)],
+    }
+
+
+def worth_it(spec: StageSpec) -> float:
+    """The expected gain below which a change is not worth a try: a tenth for a structural one (EGG, section 3)."""
+    return 0.1 if spec.group == "structure" else spec.min_gain
+
+
+def mine(state: AgentState) -> tuple[Attempt, ...]:
+    """This branch's attempts, in the order in which they were made."""
+    own = (attempt for attempt in state.get("attempts", ()) if attempt.origin == state["branch"])
+    return tuple(sorted(own, key=lambda attempt: attempt.number))
+
+
+def _decisions(kernel: Candidate | None) -> dict[str, Any] | None:
+    spec = spec_of(kernel.source) if kernel else None
+    return spec.model_dump(mode="json") if spec else None
+
+
+def _standing(state: AgentState) -> dict[str, Any]:
+    """What stays the same for a whole stage; it comes first, so that providers can cache it."""
+    spec, device, workload = state["spec"], state["device"], state["workload"]
+    return {
+        "spec": spec,
+        "worth_it": worth_it(spec),
+        "device": device,
+        "policy": state["settings"].policy,
+        "guides": applying(spec, [region.kind for region in workload.regions], device.target),
+    }
+
+
+def _texts(state: AgentState) -> dict[str, Any]:
+    incumbent, draft = state.get("incumbent"), state.get("draft")
+    broken = draft if state.get("repair") and draft else None
+    verdict = incumbent.evaluation if incumbent else None
+    profile = verdict.profile if verdict else None
+    return {
+        "problem": state["problem"],
+        "workload": state["workload"],
+        "baseline": state["baseline"],
+        "structure": state["structure"],
+        "history": state["history"],
+        "attempts": mine(state),
+        "incumbent": incumbent,
+        "verdict": verdict,
+        "profile": profile_text(profile, state["baseline"]) if profile else None,
+        "broken": broken,
+        "plan": state.get("plan"),
+        "diagnosis": state.get("diagnosis") if broken else None,
+        "fenced": fenced,
+    }

@@ -1,0 +1,134 @@
+"""One agent's loop: ask the model, answer its malformed calls, and stop for a reason."""
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+from langchain_core.runnables import RunnableConfig
+from langchain_core.tools import BaseTool
+from langchain_core.utils.function_calling import convert_to_openai_tool
+
+from egg.agents.brief import Role
+from egg.agents.exchange import ExchangeLog, as_exchange, request_key
+from egg.agents.prompting import render
+from egg.agents.provider import ProviderFault, ask
+from egg.state.run import AgentState
+from egg.state.settings import Settings
+from egg.state.usage import Usage
+from egg.tools.clock import elapsed
+from egg.tools.store import Store
+
+ANSWERS = 12
+"""Answers that an agent may give before it has to have submitted."""
+
+Update = dict[str, Any]
+"""What a node writes to an agent's state."""
+
+Factory = Callable[[Settings, str], BaseChatModel]
+
+
+class Agent(NamedTuple):
+    """What distinguishes the three agents."""
+
+    role: Role
+    field: Literal["draft", "plan", "diagnosis"]
+    """The key of the state that its answer fills."""
+    tools: tuple[BaseTool, ...]
+    submits: tuple[str, ...]
+    """The tools that end its work."""
+    factory: Factory
+
+
+def next_answer(agent: Agent, state: AgentState, config: RunnableConfig) -> Update:
+    """One model answer, from the exchange log if it was given before; or why there is none.
+
+    Raises:
+        UserError: for a provider fault that only the user can mend.
+    """
+    settings = state["settings"]
+    given = sum(isinstance(message, AIMessage) for message in state["messages"])
+    if given >= ANSWERS:
+        return _stop(agent, f"the {agent.role} agent submitted nothing in {ANSWERS} answers")
+    spent = state["spent"] + state.get("usage", Usage())
+    if cap := spent.over(settings.limits, elapsed(state["run_dir"], state["elapsed_ms"]) / 60_000):
+        return _stop(agent, f"out of budget: {cap}")
+    nudge = _nudge(agent, state["messages"], ANSWERS - given)
+    messages = [*state["messages"], *nudge]
+    tools = [convert_to_openai_tool(tool) for tool in agent.tools]
+    position = {
+        "model": settings.model,
+        "base_url": settings.base_url,
+        "role": agent.role,
+        **{name: state.get(name) for name in ("branch", "round", "repair")},
+    }
+    key, log = request_key(position, tools, messages), ExchangeLog(state["run_dir"])
+    exchange = log.find(key)
+    if exchange is None:
+        model = agent.factory(settings, agent.role).bind_tools(agent.tools)
+        try:
+            answer, spend = ask(model, list(messages), settings, config)
+        except ProviderFault as fault:
+            return _stop(agent, f"the model provider failed: {fault}")
+        exchange = as_exchange(position, messages, repaired(answer, given), spend)
+        log.keep(key, exchange)
+        Store(state["run_dir"]).note("model", key)
+    answer = exchange.message
+    usage = Usage(by_agent={f"{state['branch']}/{agent.role}": exchange.spend})
+    return {"messages": [*nudge, answer, *complaints(answer)], "usage": usage}
+
+
+def last_answer(messages: list[AnyMessage]) -> AIMessage | None:
+    """The model's latest message."""
+    return next((message for message in reversed(messages) if isinstance(message, AIMessage)), None)
+
+
+def submission(agent: Agent, state: AgentState) -> dict[str, Any] | None:
+    """What the model handed in with its latest answer; the first counts if it called two submit tools at once."""
+    for message in _since_answer(state["messages"]):
+        if isinstance(message, ToolMessage) and message.name in agent.submits and message.status == "success":
+            return {"tool": message.name, **message.artifact}
+    return None
+
+
+def repaired(answer: AIMessage, number: int) -> AIMessage:
+    """The answer with a distinct id on every tool call; some servers send none, or the same twice."""
+    seen: set[str] = set()
+    calls = [*answer.tool_calls, *answer.invalid_tool_calls]
+    for place, call in enumerate(calls):
+        name = call["id"]
+        if not name or name in seen:
+            name = call["id"] = f"call-{number}-{place}"
+        seen.add(name)
+    return answer
+
+
+def complaints(answer: AIMessage) -> list[ToolMessage]:
+    """A reply to each call whose arguments are not JSON: providers refuse a conversation that leaves one open."""
+    return [
+        ToolMessage(
+            f"the arguments are not a JSON object: {call['error'] or 'cut off'}. Call {call['name']} again.",
+            name=call["name"] or "unknown",
+            tool_call_id=call["id"],
+            status="error",
+        )
+        for call in answer.invalid_tool_calls
+    ]
+
+
+def _nudge(agent: Agent, messages: list[AnyMessage], left: int) -> list[AnyMessage]:
+    """A reminder for a model that talks instead of calling tools, or that is running out of answers."""
+    answer = last_answer(messages)
+    silent = answer is not None and not (answer.tool_calls or answer.invalid_tool_calls)
+    if not silent and left > 2:
+        return []
+    return [HumanMessage(render("nudge", silent=silent, left=left, submits=agent.submits))]
+
+
+def _since_answer(messages: list[AnyMessage]) -> list[AnyMessage]:
+    last = max((place for place, message in enumerate(messages) if isinstance(message, AIMessage)), default=-1)
+    return messages[last + 1 :]
+
+
+def _stop(agent: Agent, why: str) -> Update:
+    return {"stopped": why, agent.field: None}

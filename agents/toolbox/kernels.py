@@ -1,0 +1,110 @@
+"""Tools that write, compile and check a kernel."""
+
+from typing import Annotated, Any
+
+from langchain_core.tools import ToolException, tool
+
+from egg.agents.figures import profile_text
+from egg.agents.sources import fenced, source_of, tidy
+from egg.agents.toolbox.bench import Answer, Runtime, Source, state_of, store_of
+from egg.state.candidate import kernel_id
+from egg.state.run import AgentState
+from egg.tools import verify
+from egg.tools.compile import static_profile as profile_statically
+from egg.tools.errors import CandidateError
+from egg.tools.expert import spec_of, write_kernel
+
+Edits = Annotated[
+    dict[str, dict[str, dict[str, Any]]] | None,
+    "Changes to the decisions on the `# egg:` line of the kernel in force: {region: {group: {parameter: value}}}",
+]
+
+
+@tool(response_format="content_and_artifact")
+def expert_skeleton(
+    runtime: Runtime,
+    structure: Annotated[str | None, "An algorithmic structure named in the brief; default: the one asked for"] = None,
+    edits: Edits = None,
+) -> Answer:
+    """Have the expert library write a kernel: the one in force with `edits`, or a new one of another `structure`."""
+    state = state_of(runtime)
+    _refuse_frozen(state, edits or {})
+    known = state["workload"].structures
+    if structure and structure not in known:
+        raise ToolException(f"no structure {structure!r} for this problem; there are: {', '.join(known)}")
+    base = None if structure and structure != state["structure"] else _base(state)
+    skeleton = write_kernel(
+        state["problem"],
+        policy=state["settings"].policy,
+        device=state["device"],
+        structure=structure or state["structure"],
+        spec=spec_of(base) if base else None,
+        edits=edits,
+        store=store_of(state),
+    )
+    source = tidy(skeleton.source)
+    name = kernel_id(source)
+    stays = f"Stays PyTorch: {'; '.join(skeleton.torch_regions)}." if skeleton.torch_regions else "All of it is Triton."
+    artifact = {
+        "kernel": name,
+        "torch_regions": list(skeleton.torch_regions),
+        "regions": [region.name for region in skeleton.spec.regions],
+    }
+    return f"Kernel {name}. {stays}\n{fenced(source)}", artifact
+
+
+@tool(response_format="content_and_artifact")
+def compile_kernel(runtime: Runtime, source: Source) -> Answer:
+    """Compile a kernel ahead of time for the target: errors, registers, spills, shared memory, occupancy."""
+    return _compiled(state_of(runtime), source)
+
+
+@tool(response_format="content_and_artifact")
+def static_profile(
+    runtime: Runtime, source: Annotated[str | None, "A whole file or an id; default: the kernel in force"] = None
+) -> Answer:
+    """Everything about a kernel that can be known without running it: its launches, resources and estimated times."""
+    state = state_of(runtime)
+    kernel = state.get("incumbent") or state.get("draft")
+    if source is None and kernel is None:
+        raise ToolException("there is no kernel in force yet; give a `source`")
+    return _compiled(state, source or (kernel.source if kernel else ""))
+
+
+@tool(response_format="content_and_artifact")
+def check_kernel(runtime: Runtime, source: Source) -> Answer:
+    """Compare a kernel with the reference on a few inputs. The judge will use more, and others."""
+    state = state_of(runtime)
+    whole = source_of(state, source)
+    verdict = verify.check(
+        state["problem"], whole, state["device"], state["settings"].policy, store_of(state), cases="quick"
+    )
+    text = "correct on the quick cases" if verdict.ok else f"{verdict.status}: {verdict.feedback}"
+    return text, {"kernel": kernel_id(whole), "status": str(verdict.status), "feedback": verdict.feedback}
+
+
+def _compiled(state: AgentState, source: str) -> Answer:
+    whole = source_of(state, source)
+    name = kernel_id(whole)
+    try:
+        profile = profile_statically(
+            state["problem"], whole, state["device"], state["settings"].policy, store_of(state)
+        )
+    except CandidateError as error:
+        text = f"Kernel {name}: {error.status}: {error.feedback}"
+        return text, {"kernel": name, "ok": False, "status": str(error.status), "feedback": error.feedback}
+    text = f"Kernel {name} compiles for {profile.target}.\n{profile_text(profile, state['baseline'])}"
+    return text, {"kernel": name, "ok": True, "profile": profile.model_dump(mode="json")}
+
+
+def _base(state: AgentState) -> str | None:
+    """The source that edits start from: the broken draft in a repair, else the kernel in force."""
+    draft, incumbent = state.get("draft"), state.get("incumbent")
+    kernel = draft if state.get("repair") and draft else incumbent
+    return kernel.source if kernel else None
+
+
+def _refuse_frozen(state: AgentState, edits: dict[str, dict[str, Any]]) -> None:
+    frozen = sorted({group for changes in edits.values() for group in changes if group in state["spec"].frozen})
+    if frozen:
+        raise ToolException(f"stage {state['spec'].name} may not change {', '.join(frozen)}: decided by earlier stages")

@@ -1,0 +1,33 @@
+"""Tools that show what a broken kernel does, and what experts know."""
+
+import json
+from typing import Literal
+
+from langchain_core.tools import ToolException, tool
+
+from egg.agents.guidebook import GUIDES
+from egg.agents.toolbox.bench import Answer, Runtime, state_of
+from egg.tools import verify
+
+LONGEST = 4000
+"""Characters of a probe's answer that a model is shown."""
+
+
+@tool(response_format="content_and_artifact")
+def probe(runtime: Runtime, kind: Literal["ones", "arange", "normal"]) -> Answer:
+    """Run the broken kernel and the reference on small inputs of a kind, and see where their outputs differ."""
+    state = state_of(runtime)
+    draft = state.get("draft")
+    if draft is None:
+        raise ToolException("there is no draft to probe")
+    seen = verify.probe(state["problem"], draft.source, state["device"], state["settings"].policy, kind)
+    text = json.dumps(seen, default=str)
+    return text[:LONGEST], {"kind": kind}
+
+
+@tool(response_format="content_and_artifact")
+def guide(topic: str) -> Answer:
+    """Read an expert guide; the brief lists the topics."""
+    if topic not in GUIDES:
+        raise ToolException(f"no guide on {topic!r}; there are: {', '.join(GUIDES)}")
+    return GUIDES[topic].text, {"topic": topic}

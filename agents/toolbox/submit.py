@@ -1,0 +1,70 @@
+"""The tools that end an agent's work. What they take is the answer, so it is structured by construction."""
+
+import ast
+from typing import Annotated, Any
+
+from langchain_core.tools import ToolException, tool
+
+from egg.agents.sources import source_of
+from egg.agents.toolbox.bench import Answer, Runtime, Source, state_of
+from egg.state.candidate import kernel_id
+from egg.state.plan import Diagnosis, Plan
+
+Edits = Annotated[
+    dict[str, dict[str, dict[str, Any]]] | None,
+    "The same as expert-library edits, {region: {group: {parameter: value}}}, if the kernel has an `# egg:` line",
+]
+
+
+@tool(response_format="content_and_artifact")
+def submit_kernel(
+    runtime: Runtime, source: Source, rationale: Annotated[str, "What was decided and why, in one sentence"]
+) -> Answer:
+    """Hand in the kernel. This ends your work on it; the judge takes over."""
+    whole = source_of(state_of(runtime), source)
+    try:
+        names = {node.name for node in ast.parse(whole).body if isinstance(node, ast.ClassDef)}
+    except SyntaxError as error:
+        raise ToolException(f"line {error.lineno} is not Python: {error.msg}") from None
+    if "ModelNew" not in names:
+        raise ToolException("the file defines no class ModelNew")
+    return "submitted", {"kernel": kernel_id(whole), "rationale": rationale}
+
+
+@tool(response_format="content_and_artifact")
+def submit_plan(
+    bottleneck: Annotated[str, "What bounds the kernel now, with the figure that says so"],
+    change: Annotated[str, "Exactly one change, in at most 35 words"],
+    expected_gain: Annotated[float, "Fraction of the time expected to go away, 0 to 1"],
+    why: Annotated[str, "Why it helps, in at most 35 words"],
+    edits: Edits = None,
+) -> Answer:
+    """Hand in the plan: one bottleneck, one change."""
+    if not 0 <= expected_gain <= 1:
+        raise ToolException(f"expected_gain is a fraction between 0 and 1, not {expected_gain}")
+    plan = Plan(
+        worth_it=True, bottleneck=bottleneck, change=change, expected_gain=expected_gain, why=why, edits=edits or {}
+    )
+    return "submitted", plan.model_dump(mode="json")
+
+
+@tool(response_format="content_and_artifact")
+def not_worth_it(why: Annotated[str, "Why no change is worth a try, with the figures that say so"]) -> Answer:
+    """End this stage: nothing that it may change is expected to gain enough."""
+    return "submitted", Plan(worth_it=False, why=why).model_dump(mode="json")
+
+
+@tool(response_format="content_and_artifact")
+def submit_diagnosis(
+    cause: Annotated[str, "What is wrong and where, in at most 35 words"],
+    fix: Annotated[str, "What to change, in at most 35 words"],
+    edits: Edits = None,
+) -> Answer:
+    """Hand in the diagnosis; the code agent will make the fix."""
+    return "submitted", Diagnosis(cause=cause, fix=fix, edits=edits or {}).model_dump(mode="json")
+
+
+@tool(response_format="content_and_artifact")
+def no_fix(why: Annotated[str, "Why this draft should be dropped rather than repaired"]) -> Answer:
+    """Give the draft up."""
+    return "submitted", {"why": why}

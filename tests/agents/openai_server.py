@@ -1,0 +1,100 @@
+"""An OpenAI-compatible server on loopback: real HTTP for the real client."""
+
+import json
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+_HEAD = {"id": "c", "created": 1, "model": "tiny"}
+_USAGE = {"prompt_tokens": 100, "completion_tokens": 7, "total_tokens": 107}
+
+
+class OpenAIServer:
+    """Speaks chat completions, plain and streamed. `replies` are served in order; `requests` holds what was asked."""
+
+    def __init__(self) -> None:
+        self.replies: list[dict[str, Any]] = []
+        self.requests: list[dict[str, Any]] = []
+        self.models: dict[str, int] = {"tiny": 200}
+        self.key = "good"
+        server = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def log_message(self, *args: Any) -> None:
+                pass
+
+            def do_GET(self) -> None:
+                name = self.path.rpartition("/")[2]
+                self._json(server._refusal(self) or server.models.get(name, 404), {"id": name, "object": "model"})
+
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                if refusal := server._refusal(self):
+                    return self._json(refusal, {"error": {"message": "bad key", "code": "invalid_api_key"}})
+                server.requests.append(body)
+                reply = server.replies[len(server.requests) - 1]
+                if reply.get("status", 200) != 200:
+                    return self._json(reply["status"], {"error": reply.get("error", {"message": "no"})}, reply)
+                if body.get("stream"):
+                    return self._stream(reply)
+                message = {"role": "assistant", "content": reply.get("text")}
+                if "calls" in reply:
+                    message["tool_calls"] = [_wire(number, *one) for number, one in enumerate(reply["calls"])]
+                choice = {"index": 0, "message": message, "finish_reason": "stop"}
+                self._json(200, {**_HEAD, "object": "chat.completion", "choices": [choice], "usage": _USAGE}, reply)
+
+            def _json(self, status: int, value: Any, reply: dict[str, Any] | None = None) -> None:
+                data = json.dumps(value).encode()
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(data)))
+                for name, text in (reply or {}).get("headers", {}).items():
+                    self.send_header(name, text)
+                self.end_headers()
+                self.wfile.write(data[: len(data) // 2] if (reply or {}).get("cut") else data)
+                self.close_connection = True
+
+            def _stream(self, reply: dict[str, Any]) -> None:
+                self.send_response(200)
+                self.send_header("Content-Type", "text/event-stream")
+                self.send_header("Transfer-Encoding", "chunked")
+                self.end_headers()
+                deltas: list[dict[str, Any]] = [{"role": "assistant", "content": reply.get("text") or ""}]
+                for number, one in enumerate(reply.get("calls", [])):
+                    whole = _wire(number, *one)
+                    text = whole["function"]["arguments"]
+                    first = {**whole, "index": number, "function": {**whole["function"], "arguments": text[:5]}}
+                    deltas.append({"tool_calls": [first]})
+                    deltas.append({"tool_calls": [{"index": number, "function": {"arguments": text[5:]}}]})
+                for place, delta in enumerate(deltas):
+                    if reply.get("cut") and place == len(deltas) - 1:
+                        self.close_connection = True
+                        return
+                    self._event({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
+                self._event({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+                self._event({"choices": [], "usage": _USAGE})
+                self._chunk(b"data: [DONE]\n\n")
+                self._chunk(b"")
+
+            def _event(self, part: dict[str, Any]) -> None:
+                event = json.dumps({**_HEAD, "object": "chat.completion.chunk", **part})
+                self._chunk(f"data: {event}\n\n".encode())
+
+            def _chunk(self, data: bytes) -> None:
+                self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.http.server_port}/v1"
+        Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+
+    def _refusal(self, handler: BaseHTTPRequestHandler) -> int | None:
+        return None if handler.headers["Authorization"] == f"Bearer {self.key}" else 401
+
+    def close(self) -> None:
+        self.http.shutdown()
+        self.http.server_close()
+
+
+def _wire(number: int, name: str, args: Any) -> dict[str, Any]:
+    text = args if isinstance(args, str) else json.dumps(args)
+    return {"id": f"call_{number}", "type": "function", "function": {"name": name, "arguments": text}}
