@@ -1,0 +1,126 @@
+"""Run in a child: from a problem and decisions to the text of kernel.py."""
+
+from dataclasses import dataclass
+
+from egg.state.device import Device
+from egg.state.settings import Policy
+from egg.tools.expert.assemble import assemble, whole_module
+from egg.tools.expert.capture import Capture, capture
+from egg.tools.expert.cleanup import base_name
+from egg.tools.expert.forward import Forward
+from egg.tools.expert.keep import keep
+from egg.tools.expert.kinds import Kind, kind_named, kinds
+from egg.tools.expert.partition import UNFUSED, Partition, partition
+from egg.tools.expert.printer import Unprintable
+from egg.tools.expert.region import Region
+from egg.tools.expert.spec import TORCH, Edits, KernelSpec, RegionSpec, Skeleton
+from egg.tools.expert.trace import Inexpressible
+
+
+@dataclass(frozen=True)
+class Order:
+    """What to write. `spec` stands for all decisions; without it they are the structure's defaults."""
+
+    source: str
+    small_source: str | None
+    policy: Policy
+    device: Device
+    structure: str | None = None
+    spec: KernelSpec | None = None
+    edits: Edits | None = None
+
+
+def write(order: Order) -> Skeleton:
+    """A whole kernel.py; the module as it is where nothing can be expressed."""
+    try:
+        captured = capture(order.source, order.small_source)
+        return _write(order, captured)
+    except (Inexpressible, Unprintable) as reason:
+        return whole_module(order.source, order.policy, str(reason))
+
+
+def _write(order: Order, captured: Capture) -> Skeleton:
+    structure = order.structure or (order.spec.structure if order.spec else "fused")
+    cut = cut_up(captured, structure)
+    spec = decide(order, cut, structure)
+    written = [region for region in cut.regions if not stays_torch(spec, region.name)]
+    if not written:
+        return whole_module(order.source, order.policy, "no part of it has a kind that the library can write")
+    texts = [_emit(region, spec, order.policy) for region in written]
+    forward = Forward(captured, cut, tuple(written))
+    demoted = [f"{region.name}: asked for" for region in cut.regions if region not in written]
+    calls = [f"{base_name(node)}: no kind for it" for node in forward.torch_calls if node not in cut.owner]
+    source = assemble(keep(order.source), spec, texts, forward, captured)
+    return Skeleton(source=source, spec=spec, torch_regions=(*demoted, *calls))
+
+
+def cut_up(captured: Capture, structure: str) -> Partition:
+    """The regions that a structure asks for."""
+    return partition(captured.graph, kinds(), structure)
+
+
+def decide(order: Order, cut: Partition, structure: str) -> KernelSpec:
+    """Defaults, then the decisions given, then the edits."""
+    regions: list[RegionSpec] = []
+    for region in cut.regions:
+        given = order.spec.region(region.name) if order.spec else None
+        if given is not None and given.kind == region.kind:
+            regions.append(given)
+        else:
+            regions.append(_default(region, structure, order))
+    spec = KernelSpec(policy=order.policy, structure=structure, regions=tuple(regions))
+    return _restructured(spec.edited(order.edits or {}), spec, cut, order)
+
+
+def _default(region: Region, structure: str, order: Order) -> RegionSpec:
+    kind = _kind(region)
+    names = kind.structures(region)
+    return kind.default(region, structure if structure in names else names[0], order.policy, order.device)
+
+
+def _restructured(edited: KernelSpec, before: KernelSpec, cut: Partition, order: Order) -> KernelSpec:
+    """Where an edit changes a region's structure, its other decisions start anew, unless they are edited too."""
+    regions: list[RegionSpec] = []
+    for new, old, region in zip(edited.regions, before.regions, cut.regions, strict=True):
+        name = new.structure.get("name")
+        if name == old.structure.get("name") or name == TORCH or name not in _kind(region).structures(region):
+            regions.append(new)
+        else:
+            fresh = _kind(region).default(region, str(name), order.policy, order.device)
+            regions.append(fresh.edited((order.edits or {}).get(region.name, {})))
+    return edited.model_copy(update={"regions": tuple(regions)})
+
+
+def structures(captured: Capture) -> tuple[str, ...]:
+    """Names worth a seed, best first: the main region's own, then the one that keeps neighbours apart."""
+    fused, apart = cut_up(captured, "fused"), cut_up(captured, UNFUSED)
+    if not fused.regions:
+        return ()
+    main = max(fused.regions, key=_weight)
+    names = list(_kind(main).structures(main))
+    if [region.nodes for region in fused.regions] != [region.nodes for region in apart.regions]:
+        names.insert(1, UNFUSED)
+    return tuple(dict.fromkeys(names))
+
+
+def stays_torch(spec: KernelSpec, name: str) -> bool:
+    """Whether the decisions leave this region to PyTorch."""
+    region = spec.region(name)
+    return region is None or region.structure.get("name") == TORCH
+
+
+def _weight(region: Region) -> tuple[bool, int]:
+    """The main region does more than single elements, and moves the most."""
+    return region.kind != "pointwise", sum(value.bytes for value in (*region.inputs, *region.outputs))
+
+
+def _emit(region: Region, spec: KernelSpec, policy: Policy) -> str:
+    decided = spec.region(region.name)
+    assert decided is not None
+    return _kind(region).emit(region, decided, policy)
+
+
+def _kind(region: Region) -> Kind:
+    kind = kind_named(region.kind)
+    assert kind is not None
+    return kind
