@@ -1,13 +1,15 @@
 """Folding the graph's stream into rows."""
 
+from io import StringIO
+
+from rich.console import Console
+
 from egg.live import draw
 from egg.progress import Progress
 from egg.state.candidate import Attempt
 from egg.state.evaluation import Baseline, Evaluation, Status, Timing
 from egg.state.ledger import Decision, Verb
 from egg.state.usage import Spend, Usage
-from rich.console import Console
-
 from tests.graph.make import DEVICE, candidate
 
 STAGE = ("seed:t1",)
@@ -83,9 +85,7 @@ def test_the_best_kernel_stays_whatever_the_order():
 def test_gain_is_over_eager_only_where_both_were_measured():
     timed = Timing(median_ms=1.0, p20_ms=0.9, p80_ms=1.1, samples=9)
     eager = timed.model_copy(update={"median_ms": 4.0})
-    kernel = candidate("k").model_copy(
-        update={"evaluation": Evaluation(status=Status.OK, mode="gpu", timing=timed)}
-    )
+    kernel = candidate("k").model_copy(update={"evaluation": Evaluation(status=Status.OK, mode="gpu", timing=timed)})
     progress, _ = fed(
         update("baseline", baseline=Baseline(eager=eager, roofline_ms=0.1, bound="memory")),
         update("seed", incumbent=kernel),
@@ -104,7 +104,7 @@ def test_a_resumed_run_shows_what_was_done():
 
 def test_the_picture_calls_an_estimate_an_estimate():
     progress, _ = fed(update("intake", device=DEVICE), update("seed", incumbent=candidate("k", estimate_ms=1.5)))
-    console = Console(width=120, record=True, file=open("/dev/null", "w"))
+    console = Console(width=120, record=True, file=StringIO())
     console.print(draw("run-1", progress, 3.0))
     text = console.export_text()
     assert "times are estimates" in text and "1.5 ms (estimate)" in text

@@ -1,0 +1,139 @@
+"""A real `langgraph dev` server: schemas, drawing, a run over HTTP, and a run that the command finishes."""
+
+import importlib.util
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from tests.cli.make import ROOT, problem, spawn
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(importlib.util.find_spec("langgraph_api") is None, reason="needs the extra `studio`"),
+]
+
+
+class Server:
+    """`langgraph dev` on this checkout, in a folder whose runs, cache and server state are its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        for entry in ROOT.iterdir():  # the server writes beside its langgraph.json
+            if not entry.name.startswith(".") and entry.name != "runs":
+                (folder / entry.name).symlink_to(entry)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        environment = {
+            **os.environ,
+            "EGG_RUNS_DIR": str(folder / "runs"),
+            "EGG_CACHE_DIR": str(folder / "cache"),
+            "LANGSMITH_TRACING": "false",
+            "LANGGRAPH_CLI_NO_ANALYTICS": "1",
+        }
+        self.log = folder / "server.log"
+        command = [str(Path(sys.executable).with_name("langgraph")), "dev", "--no-browser", "--no-reload"]
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(
+                [*command, "--port", str(self.port)],
+                cwd=folder,
+                env=environment,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def ask(self, path: str, body: dict[str, Any] | None = None, seconds: float = 240) -> Any:
+        """The JSON answer to a GET, or to a POST of `body`."""
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.port}{path}", data, {"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(request, timeout=seconds) as answer:
+            return json.load(answer)
+
+    def wait(self) -> None:
+        """Until it answers."""
+        for _ in range(300):
+            assert self.process.poll() is None, self.log.read_text()
+            try:
+                assert self.ask("/ok") == {"ok": True}
+                return
+            except (urllib.error.URLError, OSError):
+                time.sleep(0.2)
+        raise AssertionError(self.log.read_text())
+
+    def kill(self) -> None:
+        """As a crash would."""
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+
+@pytest.fixture
+def server(tmp_path) -> Iterator[Server]:
+    started = Server(tmp_path)
+    try:
+        started.wait()
+        yield started
+    finally:
+        started.kill()
+
+
+def test_the_server_shows_runs_and_hands_over(server, tmp_path):
+    file = problem(tmp_path)
+    (assistant,) = server.ask("/assistants/search", {"graph_id": "egg"})
+
+    schemas = server.ask(f"/assistants/{assistant['assistant_id']}/schemas")
+    form = schemas["input_schema"]["properties"]
+    assert form["problem_file"]["description"] and form["seeds"]["maximum"] == 16
+    drawn = server.ask(f"/assistants/{assistant['assistant_id']}/graph?xray=true")
+    nodes = {node["id"] for node in drawn["nodes"]}
+    assert {"intake", "baseline", "choose", "confirm", "report"} <= nodes
+    assert any(name.startswith("seed:") for name in nodes)
+
+    thread = server.ask("/threads", {"thread_id": str(uuid4())})["thread_id"]
+    request = {"problem_file": str(file), "model": "rulebook", "run_dir": str(tmp_path / "runs" / thread)}
+    values = server.ask(f"/threads/{thread}/runs/wait", {"assistant_id": "egg", "input": request})
+    assert values["outcome"]["correct"] and values["outcome"]["kernel"], values
+    assert (tmp_path / "runs" / thread / "kernel.py").exists()
+
+    shutil.rmtree(tmp_path / "cache")  # or the second run would be over before it can be interrupted
+    thread = server.ask("/threads", {"thread_id": str(uuid4())})["thread_id"]
+    folder = tmp_path / "runs" / thread
+    server.ask(f"/threads/{thread}/runs", {"assistant_id": "egg", "input": {**request, "run_dir": str(folder)}})
+    for _ in range(1000):
+        state = server.ask(f"/threads/{thread}/state")
+        if "baseline" in (state["values"] or {}):
+            break
+        time.sleep(0.05)
+    assert state["next"], state
+    server.kill()
+    assert not (folder / "evidence.json").exists()
+
+    resumed = spawn(tmp_path, "resume", thread)
+    out, err = resumed.communicate(timeout=240)
+    assert resumed.returncode == 0, err + server.log.read_text()
+    assert "confirmed" in out and "intake ..." not in out
+    assert json.loads((folder / "evidence.json").read_text())["outcome"]["kernel"]
+    again = spawn(tmp_path, "resume", thread)
+    assert "is finished" in again.communicate(timeout=60)[1] and again.returncode == 2
+
+
+def test_langgraph_accepts_the_configuration():
+    command = [str(Path(sys.executable).with_name("langgraph")), "validate", "-c", "langgraph.json"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
