@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+
 from egg.agents.build import build_code_agent, build_debug_agent, build_profile_agent
 from egg.agents.loop import ANSWERS
 from egg.state.candidate import Candidate, kernel_id
@@ -13,8 +15,6 @@ from egg.state.plan import Diagnosis, Plan
 from egg.state.run import AgentState
 from egg.state.settings import Limits, Settings
 from egg.state.usage import Spend, Usage
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
-
 from tests.agents.openai_server import OpenAIServer
 from tests.agents.scripted import KERNEL, Scripted, call
 

@@ -1,13 +1,13 @@
 """The provider's faults, over real HTTP with the real client."""
 
 import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.tools import tool
+
 from egg.agents.backbone import chat_model, check_backbone
 from egg.agents.provider import ProviderFault, ask
 from egg.state.errors import UserError
 from egg.state.settings import Settings
-from langchain_core.messages import AIMessage, HumanMessage
-from langchain_core.tools import tool
-
 from tests.agents.openai_server import OpenAIServer
 
 NOW = {"headers": {"Retry-After": "0"}}
