@@ -15,7 +15,7 @@ help:
 	@echo "make test-gpu  the tests that need one"
 	@echo "make check     ruff, mypy, import directions"
 	@echo "make format    let ruff format and mend the code"
-	@echo "make graph     draw docs/graph.mmd anew"
+	@echo "make graph     draw docs/graph.md anew"
 	@echo "make clean     remove .venv and caches; runs stay"
 
 demo: $(VENV)/.base
@@ -37,8 +37,8 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-graph: $(VENV)/.base
-	$(BIN)/egg graph > docs/graph.mmd
+graph: $(VENV)/.dev
+	EGG_UPDATE_GOLDEN=1 $(BIN)/python -m pytest -q tests/graph/test_drawing.py
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
