@@ -43,7 +43,8 @@ def build_debug_agent(factory: Factory = chat_model) -> Graph:
 
 def _build(agent: Agent, output: type[Any]) -> Graph:
     def start(state: AgentState) -> Update:
-        return {"messages": brief(agent.role, state), "stopped": None}
+        broken = state.get("draft") if state.get("repair") else None  # any other draft is history
+        return {"messages": brief(agent.role, state), "stopped": None, "draft": broken}
 
     def model(state: AgentState, config: RunnableConfig) -> Update:
         return next_answer(agent, state, config)

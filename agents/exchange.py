@@ -1,5 +1,6 @@
 """The exchange log: every finished model answer, kept in the run folder and never asked for twice."""
 
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -8,7 +9,7 @@ from langchain_core.messages import AIMessage, AnyMessage, ToolMessage, message_
 from pydantic import Field
 
 from egg.state.record import Record
-from egg.state.usage import Spend
+from egg.state.usage import Spend, Usage
 from egg.tools.store import digest
 
 
@@ -47,6 +48,17 @@ class ExchangeLog:
         partial = self.folder / f"{key}.{uuid4().hex}.part"
         partial.write_text(exchange.model_dump_json(indent=1))
         partial.replace(self.folder / f"{key}.json")
+
+    def usage(self) -> Usage:
+        """The bill of all answers so far, those of branches that run at the same time included."""
+        bills = (_bill(path) for path in self.folder.glob("*.json"))
+        return sum((Usage(by_agent={agent: spend}) for agent, spend in bills), Usage())
+
+
+@lru_cache(maxsize=4096)
+def _bill(path: Path) -> tuple[str, Spend]:
+    exchange = Exchange.model_validate_json(path.read_text())
+    return f"{exchange.branch}/{exchange.role}", exchange.spend
 
 
 def asked(messages: list[AnyMessage]) -> tuple[dict[str, Any], ...]:

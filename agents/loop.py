@@ -50,9 +50,6 @@ def next_answer(agent: Agent, state: AgentState, config: RunnableConfig) -> Upda
     given = sum(isinstance(message, AIMessage) for message in state["messages"])
     if given >= ANSWERS:
         return _stop(agent, f"the {agent.role} agent submitted nothing in {ANSWERS} answers")
-    spent = state["spent"] + state.get("usage", Usage())
-    if cap := spent.over(settings.limits, elapsed(state["run_dir"], state["elapsed_ms"]) / 60_000):
-        return _stop(agent, f"out of budget: {cap}")
     nudge = _nudge(agent, state["messages"], ANSWERS - given)
     messages = [*state["messages"], *nudge]
     tools = [convert_to_openai_tool(tool) for tool in agent.tools]
@@ -65,6 +62,8 @@ def next_answer(agent: Agent, state: AgentState, config: RunnableConfig) -> Upda
     key, log = request_key(position, tools, messages), ExchangeLog(state["run_dir"])
     exchange = log.find(key)
     if exchange is None:
+        if cap := _cap(state, log):
+            return _stop(agent, f"out of budget: {cap}")
         model = agent.factory(settings, agent.role).bind_tools(agent.tools)
         try:
             answer, spend = ask(model, list(messages), settings, config)
@@ -114,6 +113,13 @@ def complaints(answer: AIMessage) -> list[ToolMessage]:
         )
         for call in answer.invalid_tool_calls
     ]
+
+
+def _cap(state: AgentState, log: ExchangeLog) -> str | None:
+    """The cap that the run has reached. The state knows what came before a fork, the log what other branches spend."""
+    limits, minutes = state["settings"].limits, elapsed(state["run_dir"], state["elapsed_ms"]) / 60_000
+    mine = state["spent"] + state.get("usage", Usage())
+    return mine.over(limits, minutes) or log.usage().over(limits, minutes)
 
 
 def _nudge(agent: Agent, messages: list[AnyMessage], left: int) -> list[AnyMessage]:

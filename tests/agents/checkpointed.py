@@ -37,7 +37,13 @@ def main(folder: Path) -> None:
                 types.setdefault(name, set()).add(type(one).__name__)
     largest = connection.execute("select max(length(checkpoint)) from checkpoints").fetchone()[0]
     print(types, largest)
-    wanted = {"settings": "Settings", "problem": "Problem", "workload": "Workload", "device": "Device", "spec": "StageSpec"}
+    wanted = {
+        "settings": "Settings",
+        "problem": "Problem",
+        "workload": "Workload",
+        "device": "Device",
+        "spec": "StageSpec",
+    }
     wanted |= {"baseline": "Baseline", "spent": "Usage", "usage": "Usage"}
     assert all(types[name] == {type_} for name, type_ in wanted.items()), types
     assert types["draft"] <= {"NoneType", "Candidate"} and "Candidate" in types["draft"]

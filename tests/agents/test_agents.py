@@ -112,6 +112,15 @@ def test_a_cap_that_is_reached_stops_before_the_call(
     assert not model.seen
 
 
+def test_what_other_branches_spend_counts(scripted: Script, state: AgentState) -> None:
+    state = {**state, "settings": Settings(limits=Limits(calls=1))}  # type: ignore[typeddict-item]
+    assert code(scripted(SUBMIT), {**state, "branch": "seed-2"})["draft"]
+    assert "model calls (1)" in code(scripted(SUBMIT), state)["stopped"]
+    assert code(scripted(), {**state, "branch": "seed-2"})["draft"], (
+        "a resumed run gets the answer that used up the cap"
+    )
+
+
 def test_the_profile_agent_submits_a_plan(scripted: Script, state: AgentState) -> None:
     plan = {"bottleneck": "memory", "change": "BLOCK 1024", "expected_gain": 0.2, "why": "fewer waves"}
     model = scripted(call("submit_plan", **{**plan, "expected_gain": 20}), call("submit_plan", **plan))

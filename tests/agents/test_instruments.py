@@ -85,7 +85,9 @@ def test_debug_probes_a_wrong_kernel(drafted: AgentState, scripted: Callable[...
     kernel = drafted["incumbent"]
     assert kernel is not None
     wrong = kernel.source.replace("0.5 *", "0.25 *")
-    evaluation = Evaluation(status=Status.MISMATCH, mode="interpreter", feedback="output 0 is half of what it should be")
+    evaluation = Evaluation(
+        status=Status.MISMATCH, mode="interpreter", feedback="output 0 is half of what it should be"
+    )
     draft = Candidate(source=wrong, origin="seed-1", structure=kernel.structure, evaluation=evaluation)
     state = {**drafted, "draft": draft, "repair": 1}
     model = scripted(call("probe", kind="ones"), call("submit_diagnosis", cause="half", fix="0.5"))

@@ -41,7 +41,13 @@ def repairing(state: AgentState) -> AgentState:
     kernel = Candidate(source=KERNEL, origin="seed-1", structure="fused_one_pass", evaluation=good)
     draft = kernel.model_copy(update={"source": f"{KERNEL}# draft\n", "evaluation": bad})
     decision = Decision(
-        step=1, stage="seed-1", verb=Verb.KEPT, what="fused", why="correct", evidence="0.011 ms estimated", kernel=kernel.id
+        step=1,
+        stage="seed-1",
+        verb=Verb.KEPT,
+        what="fused",
+        why="correct",
+        evidence="0.011 ms estimated",
+        kernel=kernel.id,
     )
     attempts = tuple(
         Attempt(id=f"{n}", origin=origin, number=n, status="ok", rank_ms=0.011 * (n + 1), change=f"change {n}")
@@ -66,7 +72,7 @@ def repairing(state: AgentState) -> AgentState:
 def test_prompt_is_the_golden_one(state: AgentState, role: str, moment: str) -> None:
     given = state if moment == "first" else repairing(state)
     text = "\n\n=====\n\n".join(message.text for message in brief(cast(Role, role), given)) + "\n"
-    path = GOLDEN / f"{role}_{moment}.md"
+    path = GOLDEN / f"{role}_{moment}.txt"
     if os.environ.get("EGG_UPDATE_GOLDEN"):
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
