@@ -5,7 +5,7 @@ order of preference, from ragged to round, and a child tries them on the real re
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import floor, lcm, log2
 
 LARGEST_ELEMENTS = 1 << 16
@@ -22,7 +22,8 @@ def constants(source: str) -> Constants:
     input functions (`=4096`, the same wherever it appears there)."""
     found: Constants = {}
     for key, node in _sites(ast.parse(source)):
-        found[key] = int(node.value)  # type: ignore[arg-type]
+        assert isinstance(node.value, int)
+        found[key] = node.value
     return found
 
 
@@ -45,7 +46,7 @@ def plans(full: Constants, largest: int) -> Iterator[Constants]:
     """
     start = min(1.0, log2(AIM_ELEMENTS) / log2(max(largest, 2)))
     seen: list[Constants] = []
-    for kind in _KINDS:
+    for kind in KINDS:
         for factor in (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4):
             plan = {k: v for k, v in kind(full, start * factor).items() if v != full[k]}
             if plan and plan not in seen:
@@ -67,7 +68,7 @@ def _sites(tree: ast.Module) -> Iterator[tuple[str, ast.Constant]]:
             for node in ast.walk(statement):
                 if _is_size(node):
                     assert isinstance(node, ast.Constant)
-                    yield f"={node.value}", node
+                    yield f"={node.value!r}", node
 
 
 def _in_value(name: str, value: ast.expr) -> Iterator[tuple[str, ast.Constant]]:
@@ -123,7 +124,7 @@ def _powers(full: Constants, exponent: float, keep: int) -> Constants:
     return {k: v if v <= keep else 1 << max(1, floor(log2(v) * exponent)) for k, v in full.items()}
 
 
-_KINDS = (
+KINDS: tuple[Callable[[Constants, float], Constants], ...] = (
     lambda full, a: _ragged(full, a),
     lambda full, a: _ragged(full, a, 2),
     lambda full, a: _heads(full, a, 5),

@@ -15,6 +15,7 @@ from egg.state.errors import MachineError, UserError
 from egg.state.evaluation import Status
 from egg.tools.errors import CandidateError
 from egg.tools.sandbox.client import Bounds, Reply, open_worker, run, shutdown
+from egg.tools.sandbox.records import USUAL
 
 ROOT = Path(__file__).parents[2]
 
@@ -25,7 +26,7 @@ def end_children() -> Iterator[None]:
     shutdown()
 
 
-def toy(name: str, bounds: Bounds = Bounds(), **payload: object) -> Reply:
+def toy(name: str, bounds: Bounds = USUAL, **payload: object) -> Reply:
     return run(f"tests.sandbox.toys:{name}", payload, bounds, interpret=True)
 
 

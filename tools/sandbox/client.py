@@ -14,7 +14,7 @@ from typing import Any
 
 from egg.state.errors import MachineError
 from egg.tools.sandbox.parent import Lost, Zygote
-from egg.tools.sandbox.records import Bounds, Reply
+from egg.tools.sandbox.records import USUAL, Bounds, Reply
 from egg.tools.sandbox.worker import Worker
 
 __all__ = ["Bounds", "Reply", "Worker", "open_worker", "prepare", "run", "shutdown"]
@@ -28,7 +28,7 @@ def prepare(*, interpret: bool) -> None:
     _zygote(interpret)
 
 
-def run(task: str, payload: Mapping[str, Any], bounds: Bounds = Bounds(), *, interpret: bool = False) -> Reply:
+def run(task: str, payload: Mapping[str, Any], bounds: Bounds = USUAL, *, interpret: bool = False) -> Reply:
     """One answer from a fresh child, which is gone with all its descendants when this returns.
 
     Raises:
@@ -40,9 +40,7 @@ def run(task: str, payload: Mapping[str, Any], bounds: Bounds = Bounds(), *, int
     return reply
 
 
-def open_worker(
-    task: str, payload: Mapping[str, Any], bounds: Bounds = Bounds(), *, interpret: bool = False
-) -> Worker:
+def open_worker(task: str, payload: Mapping[str, Any], bounds: Bounds = USUAL, *, interpret: bool = False) -> Worker:
     """A child that stays; use it as a context manager. `worker.opened` is its first answer.
 
     Raises:

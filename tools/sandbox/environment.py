@@ -26,7 +26,7 @@ def closed_environment(home: str, *, interpret: bool) -> dict[str, str]:
     allowed = {name: os.environ[name] for name in (*EXACT, *CUDA) if name in os.environ}
     root = str(Path(egg.__file__).resolve().parent.parent)
     path = os.pathsep.join(part for part in (root, os.environ.get("PYTHONPATH", "")) if part)
-    threads = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     python = {"PYTHONPATH": path, "PYTHONNOUSERSITE": "1", "PYTHONUNBUFFERED": "1"}
     ours = {"HOME": home, "USER": "egg", **python, **threads}
     if interpret:

@@ -26,7 +26,7 @@ class Zygote:
     def __init__(self, *, interpret: bool) -> None:
         self._lock = threading.Lock()
         self._home = tempfile.mkdtemp(prefix="egg-")
-        self._stderr = tempfile.TemporaryFile()
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  # lives as long as this object
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         fd = theirs.fileno()
         with theirs:

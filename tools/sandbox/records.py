@@ -24,6 +24,9 @@ class Bounds:
     """Its working folder, and where it may write; a temporary one that is removed afterwards if None."""
 
 
+USUAL = Bounds()
+
+
 @dataclass(frozen=True)
 class Reply:
     """How one request to a child ended."""

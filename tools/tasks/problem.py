@@ -19,12 +19,12 @@ RUNS_AS_IT_IS = 1 << 20
 """Elements up to which the interpreter takes a problem that has no constants to shrink."""
 
 
-class Largest(TorchDispatchMode):
+class Largest(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Remembers the most elements of any tensor made under it."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.elements = 0
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.elements: int = 0
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         out = func(*args, **(kwargs or {}))
