@@ -8,10 +8,10 @@ from egg.state.problem import Workload
 from egg.state.settings import Policy
 from egg.state.stage import Group
 from egg.tools.expert.attention_moves import attention_moves
-from egg.tools.expert.attention_text import attention_source
+from egg.tools.expert.attention_source import attention_source
 from egg.tools.expert.kinds import Kind, Match
-from egg.tools.expert.spec import Move, RegionSpec
 from egg.tools.expert.neighbours import ahead
+from egg.tools.expert.spec import Move, RegionSpec
 
 if TYPE_CHECKING:
     from torch.fx import Node

@@ -180,5 +180,5 @@ def _fits(graph: "Graph", found: Pattern) -> bool:
         return False
     if found.mask is not None and len(graph.shape(found.mask)) > len(q):
         return False
-    heads_shared = len(q) == 4 and q[0] == k[0] and k[1] and q[1] % k[1] == 0
+    heads_shared = len(q) == 4 and q[0] == k[0] and k[1] > 0 and q[1] % k[1] == 0
     return q[:-2] == k[:-2] or (heads_shared and found.safe)

@@ -38,11 +38,8 @@ def _structure(spec: RegionSpec, main: Launch | None, device: Device) -> list[Mo
         why = f"{programs} programs for {device.multiprocessors} multiprocessors: only the keys are left to divide"
         splits = min(64, max(2, 2 * device.multiprocessors // programs))
         move = _move(spec, "structure", {"name": "flash_split_kv"}, why, "occupancy", 0.4)
-        return [
-            move.model_copy(
-                update={"edits": {spec.name: {"structure": {"name": "flash_split_kv"}, "mapping": {"splits": splits}}}}
-            )
-        ]
+        edits = {"structure": {"name": "flash_split_kv"}, "mapping": {"splits": splits}}
+        return [move.model_copy(update={"edits": {spec.name: edits}})]
     if split and programs >= 2 * device.multiprocessors:
         why = "queries and heads alone fill the GPU: the partial results cost traffic and a second launch for nothing"
         return [_move(spec, "structure", {"name": "flash"}, why, "memory", 0.15)]
@@ -86,9 +83,7 @@ def _tiling(spec: RegionSpec, main: Launch | None, device: Device) -> list[Move]
         why = f"{main.spills} bytes a thread are spilled in the loop"
         moves.append(_move(spec, "tiling", {"BLOCK_M": block_m // 2, "num_warps": 4}, why, "spills", 0.25))
     if main and not main.spills and main.occupancy < 0.15 and block_n > 32:
-        why = (
-            f"occupancy {main.occupancy:.0%} bounded by {main.limiter}: attention is latency-bound, more blocks hide it"
-        )
+        why = f"occupancy {main.occupancy:.0%} bounded by {main.limiter}: latency-bound, more blocks hide it"
         moves.append(_move(spec, "tiling", {"BLOCK_N": block_n // 2}, why, "latency", 0.2))
     roomy = main is not None and not main.spills and main.registers <= 168
     if roomy and block_n < 128:

@@ -8,7 +8,9 @@ from jinja2 import Environment, StrictUndefined, Template
 
 @cache
 def _compiled(text: str) -> Template:
-    environment = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
+    environment = Environment(
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    )
     return environment.from_string(text)
 
 

@@ -1,0 +1,112 @@
+"""Rotary position embedding: x * cos + rotate(x) * sin in one pass, each pair of values loaded once."""
+
+from typing import TYPE_CHECKING
+
+from egg.state.device import Device
+from egg.state.evaluation import StaticProfile
+from egg.state.problem import Workload
+from egg.state.settings import Policy
+from egg.state.stage import Group
+from egg.tools.expert.kinds import Kind, Match, launches_of
+from egg.tools.expert.neighbours import ahead
+from egg.tools.expert.rope_text import rope_source
+from egg.tools.expert.spec import Move, RegionSpec
+
+if TYPE_CHECKING:
+    from torch.fx import Node
+
+    from egg.tools.expert.region import Graph, Region
+
+
+class Rope:
+    """Halves or neighbours rotated against each other, by tables of cosines and sines."""
+
+    name = "rope"
+
+    def match(self, node: "Node", graph: "Graph") -> Match | None:
+        from egg.tools.expert.rope_match import find
+
+        for root in ahead(node, depth=8):
+            found = find(graph, root)
+            if found and node in found.nodes:
+                nodes = tuple(n for n in graph.nodes if n in set(found.nodes))
+                shape = graph.shape(root)
+                rows = 1
+                for size in shape[:-1]:
+                    rows *= size
+                facts = {"rows": rows, "size": shape[-1], "dtype": graph.dtype(root), "layout": found.layout}
+                return Match(nodes, (root,), facts)
+        return None
+
+    def absorbs(self, region: "Region", node: "Node", side: str) -> bool:
+        return False
+
+    def structures(self, region: "Region") -> tuple[str, ...]:
+        return ("fused",)
+
+    def default(self, region: "Region", structure: str, policy: Policy, device: Device) -> RegionSpec:
+        return RegionSpec(
+            name=region.name,
+            kind=self.name,
+            structure={"name": structure},
+            mapping={"order": "rows"},
+            tiling={"BLOCK_R": max(1, 1024 // max(region.facts["size"], 1)), "num_warps": 4},
+            memory={"num_stages": 1},
+            facts=region.facts,
+        )
+
+    def emit(self, region: "Region", spec: RegionSpec, policy: Policy) -> str:
+        from egg.tools.expert.rope_match import find
+
+        found = find(region.graph, region.anchor_outputs[0])
+        if found is None:
+            raise ValueError(f"{region.name} is not a rotary embedding")
+        names = region.graph.names
+        meta = {"BLOCK_R": _power(spec.tiling["BLOCK_R"]), "num_warps": spec.tiling["num_warps"]}
+        return rope_source(
+            region.name,
+            parameters=region.parameters,
+            x=names[found.x],
+            cos=names[found.cos],
+            sin=names[found.sin],
+            layout=found.layout,
+            half_tables=found.half_tables,
+            meta=meta,
+        )
+
+    def moves(
+        self, spec: RegionSpec, group: Group, profile: StaticProfile | None, device: Device, workload: Workload
+    ) -> list[Move]:
+        if group != "tiling":
+            return []
+        found = []
+        launches = launches_of(profile, spec)
+        rows, warps = spec.tiling["BLOCK_R"], spec.tiling["num_warps"]
+        if launches and launches[0].registers <= 64 and launches[0].waves > 8 and rows * spec.facts["size"] < 8192:
+            why = (
+                f"{launches[0].waves:.0f} waves of short programs: twice the rows a program, twice the loads in flight"
+            )
+            found.append(self._move(spec, {"BLOCK_R": 2 * rows}, why, "memory", 0.06))
+        if launches and launches[0].occupancy < 0.5 and rows > 1:
+            why = f"occupancy {launches[0].occupancy:.0%} bounded by {launches[0].limiter}: smaller programs fit more often"
+            found.append(self._move(spec, {"BLOCK_R": rows // 2}, why, "occupancy", 0.1))
+        if launches and launches[0].waves < 1 and rows > 1:
+            why = "fewer programs than the GPU holds at once"
+            found.append(self._move(spec, {"BLOCK_R": rows // 2}, why, "latency", 0.15))
+        if warps < 8:
+            why = "narrower work a lane keeps more independent loads in flight"
+            found.append(self._move(spec, {"num_warps": 2 * warps}, why, "memory", 0.03))
+        return found
+
+    def _move(self, spec: RegionSpec, values: dict[str, int], why: str, bottleneck: str, gain: float) -> Move:
+        change = ", ".join(f"{name} {spec.tiling[name]} -> {value}" for name, value in values.items())
+        edits = {spec.name: {"tiling": dict(values)}}
+        return Move(group="tiling", edits=edits, change=change, why=why, bottleneck=bottleneck, expected_gain=gain)
+
+
+def _power(value: int) -> int:
+    """The power of two at or below."""
+    return 1 << (max(1, value).bit_length() - 1)
+
+
+KINDS: tuple[Kind, ...] = (Rope(),)
