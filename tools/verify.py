@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from hashlib import sha256
 from typing import Any, Literal
 
 from egg.state.device import Device
@@ -20,6 +21,7 @@ KINDS: dict[Depth, tuple[str, ...]] = {
     "confirm": ("own", "normal", "integers", "heavy", "own", "normal", "heavy", "own"),
 }
 """Distributions of the floating-point inputs, in order. Each has a secret seed of its own."""
+VERSION = 1
 SECONDS = 90.0
 CPU_BYTES = 6 << 30
 GPU_BYTES = 96 << 30
@@ -43,14 +45,44 @@ def check(
         UserError: no GPU, and no small size.
         MachineError: the trusted side failed.
     """
+
+    def produce() -> Evaluation:
+        try:
+            accuracy, feedback = _check(problem, source, device, policy, KINDS[cases], seconds)
+        except CandidateError as error:
+            return Evaluation(status=error.status, feedback=error.feedback, mode=mode(device))
+        if cases == "confirm" and device.present and problem.small_source:
+            feedback = f"{feedback}\n{_held_out(problem, source, device, policy, seconds)}".strip()
+        return Evaluation(status=Status.OK, feedback=feedback, mode=mode(device), accuracy=accuracy)
+
+    key = {
+        "problem": problem.digest,
+        "sizes": sha256(sized_source(problem, device).encode()).hexdigest(),
+        "source": source,
+        "policy": policy.value,
+        "gpu": [device.uuid, device.driver] if device.present else None,
+        "software": device.software,
+        "cases": KINDS[cases],
+        "seconds": seconds,
+        "version": VERSION,
+    }
+    return store.get("check", key, Evaluation, produce)
+
+
+def probe(
+    problem: Problem, source: str, device: Device, policy: Policy, kind: Literal["ones", "arange", "normal"]
+) -> dict[str, Any]:
+    """What a candidate and the reference give for inputs of one kind, side by side, for whoever repairs it.
+
+    `status` and `feedback`, and for each output, if it ran, `place`, `shape`, `candidate` and `expected`: values at
+    a few places.
+    """
+    shared = shared_payload(problem, device, policy) | {"cases": [{"kind": kind, "seed": secret()}]}
     try:
-        accuracy, feedback = _check(problem, source, device, policy, KINDS[cases], seconds)
+        seen = _compared(shared, source, device, SECONDS, "show", ghost=False)[1]
     except CandidateError as error:
-        evaluation = Evaluation(status=error.status, feedback=error.feedback, mode=mode(device))
-    else:
-        evaluation = Evaluation(status=Status.OK, feedback=feedback, mode=mode(device), accuracy=accuracy)
-    store.note("check", evaluation.status.value)
-    return evaluation
+        return {"kind": kind, "status": error.status.value, "feedback": error.feedback}
+    return {"kind": kind, **seen}
 
 
 def mode(device: Device) -> str:
@@ -75,7 +107,7 @@ def shared_payload(problem: Problem, device: Device, policy: Policy) -> dict[str
 
 def secret() -> int:
     """A seed nobody can have prepared for."""
-    return int.from_bytes(os.urandom(6), "little")
+    return int.from_bytes(os.urandom(4), "little")
 
 
 def candidate_failure(reply: Reply, device: Device) -> CandidateError:
@@ -97,17 +129,7 @@ def _check(
 ) -> tuple[tuple[Accuracy, ...], str]:
     shared = shared_payload(problem, device, policy)
     shared["cases"] = [{"kind": kind, "seed": secret()} for kind in kinds]
-    with tempfile.TemporaryDirectory(prefix="egg-") as folder:
-        asked = {**shared, "source": source, "ghost": True}
-        reply = run(
-            "egg.tools.tasks.candidate:run", asked, bounds(device, seconds, folder), interpret=not device.present
-        )
-        if not reply.ok:
-            raise candidate_failure(reply, device)
-        answer = _well_formed(reply.value)
-        told = {**shared, "answer": answer, "folder": folder}
-        trusted = run("egg.tools.tasks.compare:compare", told, bounds(device, 600), interpret=not device.present)
-        verdict = trusted.require("comparing outputs with the reference")
+    answer, verdict = _compared(shared, source, device, seconds, "compare", ghost=True)
     accuracy = tuple(Accuracy.model_validate(entry) for entry in verdict["accuracy"])
     if verdict["status"] != Status.OK:
         feedback = "\n".join(part for part in (verdict["feedback"], answer["weights"]) if part)
@@ -122,6 +144,32 @@ def _check(
             else "no Triton kernel is launched",
         )
     return accuracy, verdict["feedback"]
+
+
+def _compared(
+    shared: dict[str, Any], source: str, device: Device, seconds: float, task: str, *, ghost: bool
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the candidate's child says, and what the trusted one says of its files."""
+    interpret = not device.present
+    with tempfile.TemporaryDirectory(prefix="egg-") as folder:
+        asked = {**shared, "source": source, "ghost": ghost}
+        reply = run("egg.tools.tasks.candidate:run", asked, bounds(device, seconds, folder), interpret=interpret)
+        if not reply.ok:
+            raise candidate_failure(reply, device)
+        answer = _well_formed(reply.value)
+        told = {**shared, "answer": answer, "folder": folder}
+        trusted = run(f"egg.tools.tasks.compare:{task}", told, bounds(device, 600), interpret=interpret)
+    return answer, trusted.require("comparing outputs with the reference")
+
+
+def _held_out(problem: Problem, source: str, device: Device, policy: Policy, seconds: float) -> str:
+    """Whether it is right at sizes it was not written for: told, never held against it."""
+    small = problem.model_copy(update={"source": problem.small_source})
+    try:
+        _check(small, source, device, policy, KINDS["quick"], seconds)
+    except CandidateError as error:
+        return f"held-out sizes {problem.small_constants}: {error.status}: {error.feedback}"
+    return f"held-out sizes {problem.small_constants}: ok"
 
 
 def _well_formed(answer: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from egg.tools.tasks.mismatch import describe
 from egg.tools.tasks.raw import leaves, read
 from egg.tools.tasks.reference import Reference
 
+SHOWN = 8
 MEANINGFUL = 0.5
 """Share of finite exact values below which a case says nothing, and is left out."""
 
@@ -36,6 +37,35 @@ def compare(payload: dict[str, Any]) -> dict[str, Any]:
     if not judge.accuracy:
         return _verdict(Status.OK, "no case has finite values to judge by; only shapes and types were checked", [])
     return _verdict(Status.OK, "", judge.accuracy)
+
+
+def show(payload: dict[str, Any]) -> dict[str, Any]:
+    """The verdict on the first case, and some values of each output beside the exact ones."""
+    verdict = compare(payload)
+    reference, folder = (
+        Reference(payload["problem"], payload["policy"], payload["seed"], payload["device"]),
+        Path(payload["folder"]),
+    )
+    exact = dict(leaves(reference.oracle(payload["cases"][0])))
+    outputs = []
+    for entry in payload["answer"]["cases"][0]["outputs"]:
+        found, right = read(entry, folder, payload["device"]), exact.get(entry["place"])
+        seen = {"place": entry["place"], "shape": entry["shape"], "dtype": entry["dtype"]}
+        for name, tensor in (("candidate", found), ("expected", right)):
+            if tensor is not None:
+                seen[name] = {
+                    "first": _some(tensor, 0),
+                    "last": _some(tensor, -SHOWN),
+                    "mean": float(tensor.double().mean()),
+                }
+        outputs.append(seen)
+    return {"status": verdict["status"], "feedback": verdict["feedback"], "outputs": outputs}
+
+
+def _some(tensor: torch.Tensor, start: int) -> list[float]:
+    flat = tensor.reshape(-1)
+    values = flat[start:] if start < 0 else flat[:SHOWN]
+    return [float(f"{float(value):.6g}") for value in values]
 
 
 Verdict = tuple[Status, str]
@@ -98,7 +128,7 @@ class Judge:
                 continue
             self.accuracy.append(
                 {
-                    "case": f"{case['kind']}-{case['seed'] % 10_000} {place}",
+                    "case": f"{case['kind']} seed {case['seed']}, {place}",
                     "error": errors.error,
                     "reference_error": errors.reference,
                     "budget": errors.budget,

@@ -76,14 +76,14 @@ def _try_full(module: ModuleType, name: str) -> int:
     try:
         with FakeTensorMode(), Largest() as seen:
             _runs(module, name)
-        return seen.elements
+        return int(seen.elements)
     except UserError as error:
         # What does not work on tensors without contents (numpy, .item()) may still work on real ones.
         if not isinstance(error.__cause__, DataDependentOutputException | RuntimeError | TypeError | AssertionError):
             raise
     with Largest() as seen:
         _runs(module, name)
-    return seen.elements
+    return int(seen.elements)
 
 
 def _runs(module: ModuleType, name: str) -> None:
