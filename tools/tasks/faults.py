@@ -2,6 +2,7 @@
 
 import traceback
 
+import torch
 from triton.compiler.errors import CompilationError
 from triton.errors import TritonError
 from triton.runtime.errors import OutOfResources
@@ -22,11 +23,20 @@ def explain(error: Exception, source: str) -> CandidateError:
     if isinstance(error, OutOfResources):
         needs = f"it needs {error.required} of {error.name}, the GPU has {error.limit}"
         return CandidateError(Status.COMPILE_ERROR, f"the kernel does not fit: {needs}. Smaller blocks or fewer stages")
+    said = str(error)
+    if isinstance(error, (MemoryError, torch.OutOfMemoryError)) or "can't allocate memory" in said:
+        return CandidateError(Status.OUT_OF_MEMORY, _first_line(said))
+    if "CUDA error" in said or "CUDA driver error" in said or "Triton Error [CUDA]" in said:
+        return CandidateError(Status.GPU_FAULT, _first_line(said))
     frames = traceback.extract_tb(error.__traceback__)
     in_compiler = isinstance(error, TritonError) or any("triton/compiler/" in frame.filename for frame in frames)
     status = Status.COMPILE_ERROR if in_compiler else Status.RUNTIME_ERROR
     said = f"{_run_site(frames, source)}{type(error).__name__}: {_reason(error)}"
     return CandidateError(status, said + _hint(said))
+
+
+def _first_line(text: str) -> str:
+    return (text.strip().splitlines() or ["no message"])[0]
 
 
 def _reason(error: BaseException) -> str:
