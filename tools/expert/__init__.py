@@ -1,1 +1,76 @@
-"""The expert library: reads a module as an ATen graph and writes readable Triton for its regions."""
+"""The expert library: reads a module as an ATen graph and writes readable Triton for its regions.
+
+What is exported here runs in the main process and does not load PyTorch; the work is done in a child.
+"""
+
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+from egg.state.device import Device
+from egg.state.problem import Problem
+from egg.state.settings import Policy
+from egg.tools.expert.assemble import spec_of, whole_module
+from egg.tools.expert.moves import moves
+from egg.tools.expert.spec import Edits, KernelSpec, Move, RegionSpec, Skeleton
+from egg.tools.sandbox.client import Bounds, run
+from egg.tools.store import Store
+
+__all__ = [
+    "Edits",
+    "KernelSpec",
+    "Move",
+    "RegionSpec",
+    "Skeleton",
+    "library_version",
+    "moves",
+    "spec_of",
+    "write_kernel",
+]
+
+BOUNDS = Bounds(seconds=180)
+
+
+def write_kernel(
+    problem: Problem,
+    *,
+    policy: Policy,
+    device: Device,
+    structure: str | None = None,
+    spec: KernelSpec | None = None,
+    edits: Edits | None = None,
+    store: Store,
+) -> Skeleton:
+    """A whole kernel.py: from a structure's defaults, or from `spec`; then with `edits` made.
+
+    What cannot be expressed stays PyTorch and is listed; in the worst case that is the whole module. Never a failure
+    of the candidate's.
+
+    Raises:
+        MachineError: no child process could be started.
+    """
+    payload = {
+        "source": problem.source,
+        "small_source": problem.small_source,
+        "policy": policy.value,
+        "device": device.model_dump(mode="json"),
+        "structure": structure,
+        "spec": spec.model_dump(mode="json") if spec else None,
+        "edits": edits,
+    }
+
+    def produce() -> Skeleton:
+        reply = run("egg.tools.tasks.write:run", payload, BOUNDS)
+        if not reply.ok:
+            return whole_module(problem.source, policy, f"the expert library failed on it: {reply.error}")
+        return Skeleton.model_validate(reply.value)
+
+    key = {**payload, "device": [device.target, device.multiprocessors, device.software], "library": library_version()}
+    return store.get("skeleton", key, Skeleton, produce)
+
+
+@cache
+def library_version() -> str:
+    """Digest of the library's own sources: what it wrote before a change is not what it would write now."""
+    folder = Path(__file__).parent
+    return sha256(b"".join(path.read_bytes() for path in sorted(folder.rglob("*.py")))).hexdigest()[:12]

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 SPEC_LINE = "# egg: "
 
 
-def assemble(
-    kept: Kept, spec: KernelSpec, regions: list[str], forward: "Forward", captured: "Capture"
-) -> str:
+def assemble(kept: Kept, spec: KernelSpec, regions: list[str], forward: "Forward", captured: "Capture") -> str:
     """The file: what it was written from, imports, the module's own definitions, kernels, ModelNew."""
     kernels = "\n\n\n".join(text.strip("\n") for text in regions)
     helpers = helpers_for(kernels).strip("\n")

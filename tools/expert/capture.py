@@ -88,7 +88,7 @@ def _attributes(full: torch.nn.Module, small: torch.nn.Module) -> list[Source]:
     found: list[Source] = []
     for path, module in full.named_modules():
         for name, value in vars(module).items():
-            other = getattr(others.get(path), name, None)
+            other: Any = getattr(others.get(path), name, None)
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
             if is_number and type(other) is type(value) and not name.startswith("_"):
                 found.append(Source(_path(f"{path}.{name}" if path else name), value, other))

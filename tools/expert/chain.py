@@ -143,7 +143,7 @@ class _Writer:
         small = self.graph.arguments(self.graph.twin[node]).get(argument)
         if self.region is None or full == small or full is None:
             return literal(full)
-        host = self.region.number(full, small)
+        host = self.region.number(full, 0 if small is None else small)
         for name, text in self.scalars.items():
             if text == host:
                 return name
@@ -180,5 +180,5 @@ def _one_tensor(graph: Graph, node: "Node") -> bool:
 
 
 def _known_type(node: "Node") -> bool:
-    tensor = node.meta.get("val")
+    tensor: Any = node.meta.get("val")
     return hasattr(tensor, "dtype") and str(tensor.dtype).removeprefix("torch.") in REGISTER

@@ -75,7 +75,7 @@ def _does_nothing(node: Node, name: str) -> bool:
     if not isinstance(value, torch.Tensor):
         return False
     if name in ("to", "type_as", "contiguous", "expand", "expand_as", "view", "reshape"):
-        return value.dtype == before.dtype and value.shape == before.shape and value.stride() == before.stride()
+        return (value.dtype, value.shape, value.stride()) == (before.dtype, before.shape, before.stride())
     return False
 
 

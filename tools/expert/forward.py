@@ -16,9 +16,9 @@ from egg.tools.expert.unify import Source, express
 VIEWS = {
     "view", "reshape", "_unsafe_view", "transpose", "permute", "t", "unsqueeze", "squeeze", "expand", "expand_as",
     "slice", "select", "flatten", "unflatten", "chunk", "split", "split_with_sizes", "unbind", "getitem", "narrow",
-    "movedim", "swapaxes", "view_as", "unfold", "adjoint", "mT", "detach", "numpy_T", "tensor_split",
+    "contiguous", "movedim", "swapaxes", "view_as", "unfold", "adjoint", "mT", "detach", "numpy_T", "tensor_split",
 }  # fmt: skip
-"""Calls that move nothing: not worth a kernel, nor a mention."""
+"""Calls that compute nothing, and at most bring a tensor into order: not worth a mention."""
 
 CONSTANT_ELEMENTS = 64
 

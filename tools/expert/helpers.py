@@ -53,11 +53,11 @@ def expm1_f32(x):
     return tl.where(tl.abs(x) < 0.25, near, exp_f32(x) - 1.0)
 '''
 
-SIGMOID = '''
+SIGMOID = """
 @triton.jit
 def sigmoid_f32(x):
     return tl.div_rn(tl.full(x.shape, 1.0, tl.float32), 1.0 + exp_f32(-x))
-'''
+"""
 
 TANH = '''
 @triton.jit
@@ -72,17 +72,17 @@ def tanh_f32(x):
     return tl.where(x < 0.0, -1.0, 1.0) * tl.where(a < 0.625, near, far)
 '''
 
-GELU = '''
+GELU = """
 @triton.jit
 def gelu_f32(x):
     return 0.5 * x * (1.0 + tl.erf(x * 0.7071067811865476))
-'''
+"""
 
-GELU_TANH = '''
+GELU_TANH = """
 @triton.jit
 def gelu_tanh_f32(x):
     return 0.5 * x * (1.0 + tanh_f32(0.7978845608028654 * (x + 0.044715 * x * x * x)))
-'''
+"""
 
 SOFTPLUS = '''
 @triton.jit

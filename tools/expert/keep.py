@@ -27,6 +27,8 @@ def keep(source: str, *, forward: bool = False) -> Kept:
     arguments = old_forward.args if old_forward else ast.parse("def forward(self): ...").body[0].args  # type: ignore[attr-defined]
     others = [node for node in tree.body if node is not model]
     if not forward:
+        (arguments.posonlyargs or arguments.args)[0].arg = "self"
+    if not forward:
         for node in (model, *(n for n in others if isinstance(n, ast.ClassDef))):
             _drop_unused_methods(node)
     model = _renamed(model)

@@ -82,7 +82,7 @@ def _scaled(sign: str, *, reverse: bool = False) -> Rule:
 
 
 def _divide(operands: Operands, extra: dict[str, Any], register: str) -> str | None:
-    return division(*operands, register) if extra.get("rounding_mode") in (None, "None") else None
+    return division(operands[0], operands[1], register) if extra.get("rounding_mode") in (None, "None") else None
 
 
 def _power(operands: Operands, _: dict[str, Any], register: str) -> str | None:

@@ -41,12 +41,14 @@ class _Program:
         if self.programs:
             head = ["for block in range(tl.program_id(0), tl.cdiv(total, BLOCK), tl.num_programs(0)):"]
             body = head + ["    " + line for line in body]
-        return "\n".join([
-            "@triton.jit",
-            f"def {self.region.name}_kernel({arguments}):",
-            f'    """{self._summary()}"""',
-            *("    " + line for line in body),
-        ])
+        return "\n".join(
+            [
+                "@triton.jit",
+                f"def {self.region.name}_kernel({arguments}):",
+                f'    """{self._summary()}"""',
+                *("    " + line for line in body),
+            ]
+        )
 
     def host(self) -> str:
         result, name = self.outputs[0], self.region.name
@@ -58,13 +60,15 @@ class _Program:
             for i, value in enumerate(self.outputs)
         ]
         results = [f"result_{i}" for i in range(len(self.outputs))]
-        operands = ", ".join([
-            *(value.name for value in self.inputs),
-            *results,
-            *self._host_sizes(),
-            *self.scalars.values(),
-            f"**{name.upper()}_META",
-        ])
+        operands = ", ".join(
+            [
+                *(value.name for value in self.inputs),
+                *results,
+                *self._host_sizes(),
+                *self.scalars.values(),
+                f"**{name.upper()}_META",
+            ]
+        )
         body = [*prepare, *allocate, f"grid = {self._grid()}", f"{name}_kernel[grid]({operands})"]
         signature = f"def {name}({self.region.parameters}):"
         return "\n".join([signature, *("    " + line for line in body), f"    return {', '.join(results)}"])

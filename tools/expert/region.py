@@ -149,9 +149,7 @@ class Region:
         """What the host function returns, in order: nodes used outside the region or returned by the module."""
         inside = set(self.nodes)
         return tuple(
-            node
-            for node in self.nodes
-            if self.graph.returned(node) or any(user not in inside for user in node.users)
+            node for node in self.nodes if self.graph.returned(node) or any(user not in inside for user in node.users)
         )
 
     @property

@@ -1,7 +1,6 @@
 """Run in a child: a problem file becomes an ATen graph, on fake tensors, so that nothing of full size is allocated."""
 
 from dataclasses import dataclass, field
-from types import ModuleType
 from typing import Any
 
 import torch
@@ -9,6 +8,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import GraphModule, Node
 
 from egg.tools.expert.cleanup import clean, fold_numbers
+from egg.tools.tasks.module import init_inputs, load_module
 
 
 class Inexpressible(Exception):
@@ -34,10 +34,11 @@ class Trace:
 
 def trace(source: str, name: str) -> Trace:
     """Trace the file's `Model` on its own inputs. Raises Inexpressible."""
-    module = _execute(source, name)
+    module = load_module(source, name)
     try:
         with torch.no_grad(), FakeTensorMode(allow_non_fake_inputs=True):
-            model = module.Model(*module.get_init_inputs())
+            positional, named = init_inputs(module)
+            model = module.Model(*positional, **named)
             inputs = module.get_inputs()
             if not all(value is None or isinstance(value, torch.Tensor | int | float | bool) for value in inputs):
                 raise Inexpressible("forward takes nested inputs")
@@ -47,12 +48,6 @@ def trace(source: str, name: str) -> Trace:
     except Exception as error:  # any user code, any exporter failure: the answer is the same
         raise Inexpressible(f"torch.export cannot trace it: {type(error).__name__}: {str(error)[:200]}") from error
     return _read(model, program)
-
-
-def _execute(source: str, name: str) -> ModuleType:
-    module = ModuleType(name)
-    exec(compile(source, f"{name}.py", "exec"), module.__dict__)
-    return module
 
 
 def _read(model: torch.nn.Module, program: Any) -> Trace:

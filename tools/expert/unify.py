@@ -65,9 +65,9 @@ def _whole(full: int, small: int, sources: list[Source]) -> str | None:
         for third in sources:
             if (one.full * other.full, one.small * other.small) == (full * third.full, small * third.small):
                 return f"{one.text} * {other.text} // {third.text}"
-    for a, b, c in combinations_with_replacement(sources, 3):
-        if a.full * b.full * c.full == full and a.small * b.small * c.small == small:
-            return f"{a.text} * {b.text} * {c.text}"
+    for x, y, z in combinations_with_replacement(sources, 3):
+        if x.full * y.full * z.full == full and x.small * y.small * z.small == small:
+            return f"{x.text} * {y.text} * {z.text}"
     return None
 
 

@@ -40,7 +40,7 @@ def write(order: Order) -> Skeleton:
 
 
 def _write(order: Order, captured: Capture) -> Skeleton:
-    structure = order.structure or (order.spec.structure if order.spec else "fused")
+    structure = order.structure or (order.spec.structure if order.spec else "") or best(captured)
     cut = cut_up(captured, structure)
     spec = decide(order, cut, structure)
     written = [region for region in cut.regions if not stays_torch(spec, region.name)]
@@ -101,6 +101,11 @@ def structures(captured: Capture) -> tuple[str, ...]:
     if [region.nodes for region in fused.regions] != [region.nodes for region in apart.regions]:
         names.insert(1, UNFUSED)
     return tuple(dict.fromkeys(names))
+
+
+def best(captured: Capture) -> str:
+    """The first of the structures."""
+    return next(iter(structures(captured)), "fused")
 
 
 def stays_torch(spec: KernelSpec, name: str) -> bool:
