@@ -30,7 +30,7 @@ def assemble(kept: Kept, spec: KernelSpec, regions: list[str], forward: "Forward
     body = [*aliases, *forward.lines, f"return {forward.returned}"]
     method = f"def forward({kept.signature}):\n" + indent("\n".join(body), "    ")
     model = _without_pass(kept.model) + "\n\n" + indent(method, "    ")
-    blocks = [kept.definitions, helpers.replace("\n\n@triton.jit", "\n\n\n@triton.jit"), kernels, model]
+    blocks = [kept.definitions, helpers, kernels, model]
     return "\n".join(head) + "\n\n" + "\n".join(imports) + "\n\n\n" + "\n\n\n".join(filter(None, blocks)) + "\n"
 
 

@@ -27,10 +27,10 @@ class Capture:
     """Numbers that the module holds: `self.heads`."""
 
 
-def capture(source: str, small_source: str | None, name: str = "problem") -> Capture:
+def capture(source: str, small_source: str | None, name: str = "problem", *, collapsed: bool = False) -> Capture:
     """Trace both sizes. Raises Inexpressible."""
-    full = trace(source, name)
-    small = trace(small_source, name) if small_source and small_source != source else full
+    full = trace(source, name, collapsed=collapsed)
+    small = trace(small_source, name, collapsed=collapsed) if small_source and small_source != source else full
     twin = _pair(full, small)
     names = _names(full)
     graph = Graph(

@@ -43,11 +43,22 @@ class _Counter(Interpreter):
             return super().run_node(n)
         with FlopCounterMode(display=False) as flops:
             result = super().run_node(n)
-        self.matrix += flops.get_total_flops()
-        if not flops.get_total_flops() and base_name(n) not in VIEWS:
+        matrix = flops.get_total_flops() or _attention(n)
+        self.matrix += matrix
+        if not matrix and base_name(n) not in VIEWS:
             operands = [v for v in (result, *(a.meta.get("val") for a in n.all_input_nodes)) if v is not None]
             largest = max(
                 (t.numel() for v in operands for t in tree_leaves(v) if isinstance(t, torch.Tensor)), default=0
             )
             self.other += largest * STEPS.get(base_name(n), 1)
         return result
+
+
+def _attention(node: Node) -> int:
+    """Both products of an attention, which PyTorch's counter does not know on the CPU; half where it is causal."""
+    if base_name(node) != "scaled_dot_product_attention":
+        return 0
+    query, key, value = (operand.meta["val"].shape for operand in node.args[:3])  # type: ignore[union-attr]
+    products = 2 * query.numel() * key[-2] + 2 * (query.numel() // query[-1]) * key[-2] * value[-1]
+    causal = node.kwargs.get("is_causal") or (len(node.args) > 5 and node.args[5])
+    return int(products // 2 if causal else products)

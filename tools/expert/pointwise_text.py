@@ -2,6 +2,7 @@
 
 from egg.tools.expert.broadcast import Axes, flat_index
 from egg.tools.expert.chain import lines
+from egg.tools.expert.layout import call
 from egg.tools.expert.region import Region, Value
 from egg.tools.expert.spec import RegionSpec
 
@@ -11,7 +12,7 @@ def write(region: Region, spec: RegionSpec, axes: Axes) -> str:
     rowwise = spec.structure["name"] == "fused_rowwise" and len(axes.groups) > 1
     programs = int(spec.mapping.get("programs_per_sm", 0)) * int(spec.facts.get("sms", 0))
     program = _Program(region, spec, axes, rowwise, 0 if rowwise else programs)
-    return "\n\n".join((program.table(), program.kernel(), program.host()))
+    return "\n\n\n".join((program.table(), program.kernel(), program.host()))
 
 
 class _Program:
@@ -36,7 +37,7 @@ class _Program:
     def kernel(self) -> str:
         sizes = self._kernel_sizes()
         names = [f"{value.name}_ptr" for value in self.inputs] + [f"result_{i}_ptr" for i in range(len(self.outputs))]
-        arguments = ", ".join([*names, *sizes, *self.scalars, "BLOCK: tl.constexpr"])
+        arguments = [*names, *sizes, *self.scalars, "BLOCK: tl.constexpr"]
         body = [*self._indices(), *self.statements]
         if self.programs:
             head = ["for block in range(tl.program_id(0), tl.cdiv(total, BLOCK), tl.num_programs(0)):"]
@@ -44,7 +45,7 @@ class _Program:
         return "\n".join(
             [
                 "@triton.jit",
-                f"def {self.region.name}_kernel({arguments}):",
+                call(f"def {self.region.name}_kernel", arguments, "):"),
                 f'    """{self._summary()}"""',
                 *("    " + line for line in body),
             ]
@@ -60,16 +61,9 @@ class _Program:
             for i, value in enumerate(self.outputs)
         ]
         results = [f"result_{i}" for i in range(len(self.outputs))]
-        operands = ", ".join(
-            [
-                *(value.name for value in self.inputs),
-                *results,
-                *self._host_sizes(),
-                *self.scalars.values(),
-                f"**{name.upper()}_META",
-            ]
-        )
-        body = [*prepare, *allocate, f"grid = {self._grid()}", f"{name}_kernel[grid]({operands})"]
+        inputs, sizes = [value.name for value in self.inputs], self._host_sizes()
+        operands = [*inputs, *results, *sizes, *self.scalars.values(), f"**{name.upper()}_META"]
+        body = [*prepare, *allocate, f"grid = {self._grid()}", call(f"{name}_kernel[grid]", operands, indent=4)]
         signature = f"def {name}({self.region.parameters}):"
         return "\n".join([signature, *("    " + line for line in body), f"    return {', '.join(results)}"])
 

@@ -7,6 +7,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import GraphModule, Node
 
+from egg.tools.expert.algebra import collapse
 from egg.tools.expert.cleanup import clean, fold_numbers
 from egg.tools.tasks.module import init_inputs, load_module
 
@@ -32,8 +33,8 @@ class Trace:
     out_spec: Any = None
 
 
-def trace(source: str, name: str) -> Trace:
-    """Trace the file's `Model` on its own inputs. Raises Inexpressible."""
+def trace(source: str, name: str, *, collapsed: bool = False) -> Trace:
+    """Trace the file's `Model` on its own inputs; `collapsed` rewrites it (see `algebra`). Raises Inexpressible."""
     module = load_module(source, name)
     try:
         with torch.no_grad(), FakeTensorMode(allow_non_fake_inputs=True):
@@ -47,10 +48,10 @@ def trace(source: str, name: str) -> Trace:
         raise
     except Exception as error:  # any user code, any exporter failure: the answer is the same
         raise Inexpressible(f"torch.export cannot trace it: {type(error).__name__}: {str(error)[:200]}") from error
-    return _read(model, program)
+    return _read(model, program, collapsed)
 
 
-def _read(model: torch.nn.Module, program: Any) -> Trace:
+def _read(model: torch.nn.Module, program: Any, collapsed: bool) -> Trace:
     graph_module: GraphModule = program.graph_module
     placeholders = {node.name: node for node in graph_module.graph.nodes if node.op == "placeholder"}
     found = Trace(model, graph_module, [], [], {})
@@ -67,6 +68,8 @@ def _read(model: torch.nn.Module, program: Any) -> Trace:
             raise Inexpressible(f"an input of kind {kind}")
     fold_numbers(found.constants)
     clean(graph_module.graph)
+    if collapsed:
+        collapse(graph_module.graph)
     graph_module.graph.lint()
     found.calls = [node for node in graph_module.graph.nodes if node.op == "call_function"]
     if any(node.op not in ("placeholder", "call_function", "output") for node in graph_module.graph.nodes):

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from egg.state.device import Device
 from egg.state.settings import Policy
+from egg.tools.expert.algebra import COLLAPSE, collapsible
 from egg.tools.expert.assemble import assemble, whole_module
 from egg.tools.expert.capture import Capture, capture
 from egg.tools.expert.cleanup import base_name
@@ -33,14 +34,18 @@ class Order:
 def write(order: Order) -> Skeleton:
     """A whole kernel.py; the module as it is where nothing can be expressed."""
     try:
-        captured = capture(order.source, order.small_source)
-        return _write(order, captured)
+        structure = order.structure or (order.spec.structure if order.spec else None)
+        captured = capture(order.source, order.small_source, collapsed=structure == COLLAPSE)
+        if structure is None:
+            structure = best(captured)
+            if structure == COLLAPSE:
+                captured = capture(order.source, order.small_source, collapsed=True)
+        return _write(order, captured, structure)
     except (Inexpressible, Unprintable) as reason:
         return whole_module(order.source, order.policy, str(reason))
 
 
-def _write(order: Order, captured: Capture) -> Skeleton:
-    structure = order.structure or (order.spec.structure if order.spec else "") or best(captured)
+def _write(order: Order, captured: Capture, structure: str) -> Skeleton:
     cut = cut_up(captured, structure)
     spec = decide(order, cut, structure)
     written = [region for region in cut.regions if not stays_torch(spec, region.name)]
@@ -100,6 +105,8 @@ def structures(captured: Capture) -> tuple[str, ...]:
     names = list(_kind(main).structures(main))
     if [region.nodes for region in fused.regions] != [region.nodes for region in apart.regions]:
         names.insert(1, UNFUSED)
+    if collapsible(captured.full.graph_module.graph):
+        names.insert(0, COLLAPSE)
     return tuple(dict.fromkeys(names))
 
 

@@ -18,6 +18,9 @@ from egg.tools.expert.trace import Inexpressible
 from egg.tools.expert.write import structures
 from egg.tools.tasks.degenerate import signs, untraced
 
+LOOKUPS = {"embedding", "index", "index_select", "gather", "slice", "select", "narrow"}
+SHAPES = {"zeros_like", "ones_like", "empty_like", "full_like", "rand_like", "randn_like"}
+
 
 def run(payload: dict[str, Any]) -> dict[str, Any]:
     """A `Workload` as JSON, of `source` (and `small_source`, or null)."""
@@ -34,7 +37,7 @@ def _workload(captured: Capture, degenerate: tuple[str, ...]) -> Workload:
     flops, matrix = count(full)
     inputs = [node.meta["val"] for node in full.inputs if isinstance(node.meta.get("val"), torch.Tensor)]
     outputs = [r.meta["val"] for r in full.results if isinstance(r, Node)]
-    read = [node.meta["val"] for node in (*full.inputs, *full.origins) if node.users]
+    read = sum(_read(node) for node in (*full.inputs, *full.origins))
     state = [*full.module.parameters(), *full.module.buffers()]
     return Workload(
         inputs=tuple(_tensor(value) for value in inputs),
@@ -42,7 +45,7 @@ def _workload(captured: Capture, degenerate: tuple[str, ...]) -> Workload:
         parameters=sum(tensor.numel() for tensor in state),
         flops=flops,
         matmul_flops=matrix,
-        min_bytes=sum(_bytes(value) for value in (*read, *outputs)),
+        min_bytes=read + sum(_bytes(value) for value in outputs),
         regions=_regions(captured),
         structures=structures(captured),
         degenerate=degenerate,
@@ -61,6 +64,16 @@ def _regions(captured: Capture) -> tuple[Region, ...]:
         name = base_name(node)
         found.append(Region(name=f"t{i}_{name}", kind=TORCH, ops=(name,), note="no kind for it"))
     return tuple(found)
+
+
+def _read(node: Node) -> int:
+    """Bytes of an input or parameter that must be read: of a table that is only looked up in, what is taken out."""
+    if not node.users or all(base_name(user) in SHAPES for user in node.users):
+        return 0
+    whole = _bytes(node.meta["val"])
+    if any(base_name(user) not in LOOKUPS for user in node.users):
+        return whole
+    return min(whole, sum(_bytes(user.meta["val"]) for user in node.users))
 
 
 def _tensor(value: torch.Tensor) -> TensorSpec:
