@@ -60,7 +60,11 @@ def settle(tile: Tile, level: int, slots: Slots) -> list[str]:
     """Put the slots of a reading together, then compute what rests on the statistics of this level."""
     program = tile.program
     stats = [s for s in program.statistics if program.level[s.names[0]] == level]
-    lines = [line for s in stats for line in statistics.gather(s, tile, program.compensated, slots)]
+    lines = []
+    for stat in stats:
+        lines += statistics.gather(stat, tile, program.compensated, slots, wide=program.precise)
+        if stat.kind == "sum" and program.precise:
+            lines.append(f"{stat.names[0]} = {stat.names[0]}.to({program.accumulator})")
     return lines + row_points(program, level)
 
 

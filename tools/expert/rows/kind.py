@@ -62,7 +62,7 @@ class Rows:
         tile = Tile(lowering.program, _form(spec))
         host = lowering.host(_title(region))
         if structure == "one_pass":
-            source = whole.write(tile, host, spec.memory, bool(spec.mapping.get("persistent")))
+            source = whole.write(tile, host, spec.memory, tile.form == "rows" and bool(spec.mapping.get("persistent")))
         else:
             source = (split if structure == "split" else looped).write(tile, host, spec.memory)
         return meta_table(region.name, _tunables(spec)) + "\n\n" + source
@@ -111,7 +111,7 @@ def _form(spec: RegionSpec) -> Form:
     if spec.facts["form"] == "columns":
         return "columns"
     single = spec.mapping.get("ROWS", 1) == 1 and not spec.mapping.get("persistent")
-    return "row" if single or spec.structure["name"] == "split" else "rows"
+    return "row" if single or spec.facts["rows"] == 1 or spec.structure["name"] == "split" else "rows"
 
 
 def _tunables(spec: RegionSpec) -> Values:
@@ -122,7 +122,7 @@ def _tunables(spec: RegionSpec) -> Values:
         values.pop("BLOCK", None)
     if form == "rows":
         values["ROWS"] = spec.mapping["ROWS"]
-    if form == "rows" and spec.mapping.get("persistent") and structure == "one_pass":
+    if form == "rows" and structure == "one_pass" and spec.mapping.get("persistent"):
         values["PROGRAMS"] = spec.mapping.get("programs_per_sm", 2) * spec.facts["sms"]
     if structure == "split":
         values["SPLITS"] = spec.mapping["SPLITS"]

@@ -1,6 +1,7 @@
 """From a region of the graph to a row program and its host function."""
 
 from dataclasses import dataclass, field
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from egg.tools.expert.chain import lines
@@ -22,6 +23,8 @@ TAKEN = {
     *("sum", "mean", "apart", "squares", "scale", "top", "total", "power", "log_total", "place"),
 }
 """Names that the kernels use themselves."""
+
+FEW_RESULTS = 256
 
 
 @dataclass
@@ -65,6 +68,7 @@ class Lowering:
                 Result(self._result(i), self.values[n], self._axes(n)) for i, n in enumerate(region.output_nodes)
             ),
             compensated=source == "float32",
+            precise=source == "float32" and self._results() <= FEW_RESULTS,
             accumulator=f"tl.{REGISTER[source]}",
             scalars=tuple(self.scalars),
         )
@@ -167,6 +171,10 @@ class Lowering:
         shape = self.region.graph.shape(node)
         sizes = [self._size(list(part)) if part else str(size) for part, size in zip(place, shape, strict=True)]
         return f"({', '.join(sizes)}{',' if len(sizes) == 1 else ''})"
+
+    def _results(self) -> int:
+        """Rows, at full size."""
+        return prod(size for axis, (size, _) in enumerate(self.space.sizes) if axis not in self.space.reduced)
 
     def _variable(self, node: "Node") -> str:
         name = self.region.graph.names[node]

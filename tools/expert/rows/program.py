@@ -65,7 +65,11 @@ class Result:
 
 @dataclass(frozen=True)
 class Program:
-    """One region. `compensated` keeps what rounding takes from long fp32 sums."""
+    """One region.
+
+    `compensated` keeps what rounding takes from long fp32 sums. `precise` puts their slots together in float64: with
+    few results, whose terms may cancel, an error like PyTorch's own would be a matter of luck.
+    """
 
     name: str
     axes: tuple[Axis, ...]
@@ -73,6 +77,7 @@ class Program:
     steps: tuple[Step, ...]
     results: tuple[Result, ...]
     compensated: bool = True
+    precise: bool = False
     accumulator: str = "tl.float32"
     scalars: tuple[str, ...] = ()
     """Numbers that the kernels are passed besides the sizes."""

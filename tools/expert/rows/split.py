@@ -22,12 +22,13 @@ def write(tile: Tile, host: Host, memory: dict[str, Any]) -> str:
     sources, calls, parts = [], [], []
     lanes = ["LANES"] if tile.form == "columns" else []
     for level in range(1, program.depth + 1):
+        sums = [f"{s.names[0]}_sums" for s in _at(tile, level) if s.kind == "sum" and program.compensated]
         new = [value for s in _at(tile, level) for value in statistics.running(s)]
         suffix = f"part_{level}" if program.depth > 1 else "part"
         constants = ["BLOCK", *lanes, "SPLITS"]
         text = _part(tile, level, memory)
         sources.append(kernel(tile, suffix, [*inputs, *parts, *new], constants, text, f"{_what(level)} of a part of a row."))
-        calls += [_allocate(value, tile, host) for value in new]
+        calls += [_allocate(value, tile, host, wide=value in sums) for value in new]
         calls.append(host.launch(sources[-1], f"{grid(tile, host)}, splits"))
         parts += new
     pointers = [*inputs, *parts, *(r.tensor for r in program.results)]
@@ -49,7 +50,7 @@ def _part(tile: Tile, level: int, memory: dict[str, Any]) -> list[str]:
     text += body.reading(tile, level, "for start in range(first, last, BLOCK):", "first", hints(memory)[0])
     slots = Slots(f"tl.cdiv(last - first - {tile.steps}, BLOCK)", "(last - first)")
     for stat in _at(tile, level):
-        text += statistics.gather(stat, tile, program.compensated, slots)
+        text += statistics.gather(stat, tile, program.compensated, slots, wide=program.compensated)
         text += [
             f"tl.store({value}_ptr + {_slot(tile)}, {name}{_guard(tile)})"
             for value, name in zip(statistics.running(stat), stat.names, strict=True)
@@ -81,6 +82,8 @@ def _known(tile: Tile, upto: int) -> list[str]:
             text += [_load_part(tile, value, absent) for value, absent in statistics.running(stat).items()]
             slots = Slots("tl.minimum(tl.maximum(cols - part * span, 0), span)", "cols")
             text += statistics.gather(stat, over_parts, False, slots)
+            if stat.kind == "sum" and program.compensated:
+                text.append(f"{stat.names[0]} = {stat.names[0]}.to({program.accumulator})")
         text += body.row_points(program, level)
     return text
 
@@ -109,9 +112,9 @@ def _at(tile: Tile, level: int) -> list[Statistic]:
     return [s for s in tile.program.statistics if tile.program.level[s.names[0]] == level]
 
 
-def _allocate(value: str, tile: Tile, host: Host) -> str:
+def _allocate(value: str, tile: Tile, host: Host, *, wide: bool) -> str:
     rows = "outers * lanes" if tile.form == "columns" else "rows"
-    kind = "int32" if value.endswith("_places") else tile.program.accumulator.removeprefix("tl.")
+    kind = "int32" if value.endswith("_places") else "float64" if wide else tile.program.accumulator.removeprefix("tl.")
     return f"{value} = torch.empty({rows} * splits, dtype=torch.{kind}, device={host.device})"
 
 

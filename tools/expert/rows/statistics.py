@@ -31,7 +31,10 @@ def at_once(stat: Statistic, tile: Tile, exact: bool) -> list[str]:
     """From a whole row in registers. `exact`: the loaded tail is zero already."""
     name = stat.names[0]
     if stat.kind == "sum":
-        return [f"{name} = {tile.reduce('sum', stat.of if exact else inside(stat.of, '0.0'))}"]
+        value = stat.of if exact else inside(stat.of, "0.0")
+        if tile.program.precise:
+            return [f"{name} = {tile.reduce('sum', f'{value}.to(tl.float64)')}.to({_type(tile)})"]
+        return [f"{name} = {tile.reduce('sum', value)}"]
     if stat.kind in ("max", "min"):
         return _extremum(stat.kind, name, inside(stat.of, _infinity(stat.kind)), tile)
     if stat.kind in ("argmax", "argmin"):
@@ -102,11 +105,11 @@ def update(stat: Statistic, tile: Tile, compensated: bool, pieces: str) -> list[
     ]
 
 
-def gather(stat: Statistic, tile: Tile, compensated: bool, slots: Slots) -> list[str]:
-    """The statistic of the row from the running values."""
+def gather(stat: Statistic, tile: Tile, compensated: bool, slots: Slots, *, wide: bool = False) -> list[str]:
+    """The statistic of the row from the running values. `wide`: sums leave in float64, to be added to others."""
     one, other = stat.names[0], stat.names[-1]
     if stat.kind == "sum":
-        sums = f"{one}_sums"
+        sums = f"{one}_sums.to(tl.float64)" if wide else f"{one}_sums"
         if compensated:
             sums = f"{sums} + tl.where({one}_lost == {one}_lost, {one}_lost, 0.0)"  # NaN where the sum overflowed
         return [f"{one} = {tile.reduce('sum', sums)}"]
@@ -117,7 +120,7 @@ def gather(stat: Statistic, tile: Tile, compensated: bool, slots: Slots) -> list
         apart = f"{one}_means - {one}"
         return [
             f"{one}_count = {slots.count}",
-            f"{one} = {divide(mean, slots.total)}",
+            f"{one} = {_divide(mean, slots.total, tile)}",
             f"{other} = {tile.reduce('sum', f'{other}_sums + {one}_count * ({apart}) * ({apart})')}",
         ]
     if stat.kind == "softmax":
@@ -145,9 +148,9 @@ def running(stat: Statistic) -> dict[str, str]:
     return {f"{one}_best": _infinity(stat.kind[3:]), f"{other}_places": "2147483647"}
 
 
-def divide(value: str, by: str) -> str:
-    """Correctly rounded: `/` may be two units off, which alone would double the error of a mean."""
-    return f"tl.div_rn({value}, {by} + 0.0)"
+def _divide(value: str, by: str, tile: Tile) -> str:
+    """Correctly rounded: `/` may be two units off in fp32, which alone would double the error of a mean."""
+    return f"tl.div_rn({value}, {by} + 0.0)" if _type(tile) == "tl.float32" else f"{value} / {by}"
 
 
 def _extremum(op: str, name: str, value: str, tile: Tile) -> list[str]:
