@@ -4,6 +4,7 @@ Only what the stage may see is in it: the task, the ledger, the kernel in force,
 it depends on the clock or on what was spent, so that the same position always asks the same question.
 """
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
@@ -11,7 +12,7 @@ from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 from egg.agents.figures import profile_text
 from egg.agents.guidebook import applying
 from egg.agents.prompting import render
-from egg.agents.sources import fenced
+from egg.agents.sources import fenced, reference
 from egg.state.candidate import Attempt, Candidate
 from egg.state.run import AgentState
 from egg.state.stage import StageSpec
@@ -23,8 +24,16 @@ Role = Literal["code", "profile", "debug"]
 def brief(role: Role, state: AgentState) -> list[AnyMessage]:
     """The messages that an agent starts from."""
     system = SystemMessage(render(f"{role}_system", **_standing(state)))
-    human = HumanMessage(render(f"{role}_brief", **_texts(state)), additional_kwargs={"brief": facts(role, state)})
-    return [system, human]
+    return [system, HumanMessage(render(f"{role}_brief", **_texts(state)))]
+
+
+def with_facts(role: Role, state: AgentState, messages: Sequence[AnyMessage]) -> list[AnyMessage]:
+    """The messages with the brief's JSON on the first of them, where the rulebook looks and no provider is sent it.
+
+    It is added at each call rather than kept, because it says again what the state says.
+    """
+    first, *others = messages
+    return [first.model_copy(update={"additional_kwargs": {"brief": facts(role, state)}}), *others]
 
 
 def facts(role: Role, state: AgentState) -> dict[str, Any]:
@@ -99,4 +108,5 @@ def _texts(state: AgentState) -> dict[str, Any]:
         "plan": state.get("plan"),
         "diagnosis": state.get("diagnosis") if broken else None,
         "fenced": fenced,
+        "reference": reference,
     }

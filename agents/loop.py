@@ -9,10 +9,11 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from egg.agents.brief import Role
+from egg.agents.brief import Role, with_facts
 from egg.agents.exchange import ExchangeLog, as_exchange, request_key
 from egg.agents.prompting import render
 from egg.agents.provider import ProviderFault, ask
+from egg.agents.sources import expanded
 from egg.state.run import AgentState
 from egg.state.settings import Settings
 from egg.state.usage import Usage
@@ -51,7 +52,7 @@ def next_answer(agent: Agent, state: AgentState, config: RunnableConfig) -> Upda
     if given >= ANSWERS:
         return _stop(agent, f"the {agent.role} agent submitted nothing in {ANSWERS} answers")
     nudge = _nudge(agent, state["messages"], ANSWERS - given)
-    messages = [*state["messages"], *nudge]
+    messages = with_facts(agent.role, state, [*state["messages"], *nudge])
     tools = [convert_to_openai_tool(tool) for tool in agent.tools]
     position = {
         "model": settings.model,
@@ -66,7 +67,7 @@ def next_answer(agent: Agent, state: AgentState, config: RunnableConfig) -> Upda
             return _stop(agent, f"out of budget: {cap}")
         model = agent.factory(settings, agent.role).bind_tools(agent.tools)
         try:
-            answer, spend = ask(model, list(messages), settings, config)
+            answer, spend = ask(model, expanded(state, messages), settings, config)
         except ProviderFault as fault:
             return _stop(agent, f"the model provider failed: {fault}")
         exchange = as_exchange(position, messages, repaired(answer, given), spend)

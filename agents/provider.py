@@ -1,5 +1,6 @@
 """One model call: the only place where a transient provider fault is retried."""
 
+from collections.abc import Sequence
 from time import perf_counter
 
 from langchain_core.exceptions import (
@@ -36,7 +37,7 @@ class ProviderFault(Exception):
 
 def ask(
     model: Runnable[LanguageModelInput, AIMessage],
-    messages: list[BaseMessage],
+    messages: Sequence[BaseMessage],
     settings: Settings,
     config: RunnableConfig | None = None,
 ) -> tuple[AIMessage, Spend]:
@@ -122,7 +123,7 @@ def _from_client(fault: BaseException) -> bool:
     return any(base.__module__.partition(".")[0] == "openai" for base in type(fault).__mro__)
 
 
-def _spend(messages: list[BaseMessage], answer: AIMessage, seconds: float, settings: Settings) -> Spend:
+def _spend(messages: Sequence[BaseMessage], answer: AIMessage, seconds: float, settings: Settings) -> Spend:
     """The bill. Servers that do not count tokens are counted for, so that the cap on tokens always means something."""
     used = answer.usage_metadata
     free = settings.model == "rulebook"

@@ -1,18 +1,22 @@
-"""Kernels by reference: a model that has seen or sent a source names it by its id instead of sending it again.
+"""Kernels by reference: a conversation holds a kernel's id; the source is put in only for the eyes of the model.
 
-It spares an LLM thousands of output tokens a round, and keeps a checkpoint from holding one source many times.
+A checkpoint then holds each source once, and a model that has seen a kernel need not send it again, which spares an LLM
+thousands of output tokens a round.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from uuid import uuid4
 
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage
 from langchain_core.tools import ToolException
 
 from egg.state.candidate import kernel_id
 from egg.state.run import AgentState
 
 ID = re.compile(r"[0-9a-f]{12}")
+REFERENCE = re.compile(r"^\[\[kernel ([0-9a-f]{12})\]\]$", re.MULTILINE)
 FENCE = re.compile(r"^```(?:python|py)?\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
@@ -22,8 +26,38 @@ def tidy(source: str) -> str:
 
 
 def fenced(source: str) -> str:
-    """The source as a Markdown block; `source_of` finds it again to the letter."""
+    """The source as a Markdown block."""
     return f"```python\n{tidy(source)}```"
+
+
+def reference(source: str) -> str:
+    """What stands for the source in a conversation, on a line of its own."""
+    return f"[[kernel {kernel_id(source)}]]"
+
+
+def keep(state: AgentState, source: str) -> str:
+    """Save a source that a tool made, as `drafts/ID.py` of the run folder, and return its reference."""
+    path = _path(state, kernel_id(source))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f"{path.name}.{uuid4().hex}.part")
+    partial.write_text(source)
+    partial.replace(path)
+    return reference(source)
+
+
+def expanded(state: AgentState, messages: Sequence[AnyMessage]) -> list[AnyMessage]:
+    """The messages with every known reference replaced by its source."""
+
+    def source(match: re.Match[str]) -> str:
+        found = _find(state, match.group(1))
+        return fenced(found) if found else match.group(0)
+
+    return [
+        message.model_copy(update={"content": REFERENCE.sub(source, message.content)})
+        if isinstance(message.content, str) and not isinstance(message, AIMessage)
+        else message
+        for message in messages
+    ]
 
 
 def source_of(state: AgentState, given: str) -> str:
@@ -33,12 +67,23 @@ def source_of(state: AgentState, given: str) -> str:
         ToolException: if no kernel of this conversation has the id.
     """
     wanted = given.strip()
-    if ID.fullmatch(wanted):
-        found = next((source for source in _sources(state) if kernel_id(source) == wanted), None)
-        if found is None:
-            raise ToolException(f"no kernel {wanted} in this conversation; send the whole file as `source`")
-        return found
-    return _whole(given)
+    if not ID.fullmatch(wanted):
+        return _whole(given)
+    found = _find(state, wanted)
+    if found is None:
+        raise ToolException(f"no kernel {wanted} in this conversation; send the whole file as `source`")
+    return found
+
+
+def _find(state: AgentState, wanted: str) -> str | None:
+    path = _path(state, wanted)
+    if path.exists():
+        return path.read_text()
+    return next((source for source in _sources(state) if kernel_id(source) == wanted), None)
+
+
+def _path(state: AgentState, name: str) -> Path:
+    return Path(state["run_dir"]) / "drafts" / f"{name}.py"
 
 
 def _whole(given: str) -> str:
@@ -47,11 +92,8 @@ def _whole(given: str) -> str:
 
 
 def _sources(state: AgentState) -> Iterator[str]:
-    """Every kernel that the model has seen, newest first."""
-    for message in reversed(state["messages"]):
-        if isinstance(message, ToolMessage):
-            yield from FENCE.findall(message.text)
-        elif isinstance(message, AIMessage):
-            sent = [call["args"].get("source") for call in message.tool_calls]
-            yield from (_whole(source) for source in sent if isinstance(source, str))
+    """The kernels in play, and those that the model has sent."""
     yield from (kernel.source for kernel in (state.get("draft"), state.get("incumbent")) if kernel)
+    for message in reversed(state["messages"]):
+        sent = [call["args"].get("source") for call in message.tool_calls] if isinstance(message, AIMessage) else []
+        yield from (_whole(source) for source in sent if isinstance(source, str))

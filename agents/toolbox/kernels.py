@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from langchain_core.tools import ToolException, tool
 
 from egg.agents.figures import profile_text
-from egg.agents.sources import fenced, source_of, tidy
+from egg.agents.sources import keep, source_of, tidy
 from egg.agents.toolbox.bench import Answer, Runtime, Source, state_of, store_of
 from egg.state.candidate import kernel_id
 from egg.state.run import AgentState
@@ -50,7 +50,7 @@ def expert_skeleton(
         "torch_regions": list(skeleton.torch_regions),
         "regions": [region.name for region in skeleton.spec.regions],
     }
-    return f"Kernel {name}. {stays}\n{fenced(source)}", artifact
+    return f"Kernel {name}. {stays}\n{keep(state, source)}", artifact
 
 
 @tool(response_format="content_and_artifact")

@@ -191,6 +191,7 @@ def test_over_http(server: OpenAIServer, state: AgentState, streamed: bool) -> N
     assert result["draft"].source == KERNEL
     assert result["usage"].by_agent["seed-1/code"].input_tokens == 500
     assert bool(server.requests[0].get("stream")) is streamed
+    assert set(server.requests[0]["messages"][0]) == {"role", "content"}
     roles = [message["role"] for message in server.requests[-1]["messages"]]
     assert roles == [
         "system",

@@ -7,8 +7,9 @@ from typing import cast
 import pytest
 from jinja2 import UndefinedError
 
-from egg.agents.brief import Role, brief
+from egg.agents.brief import Role, brief, facts
 from egg.agents.prompting import render
+from egg.agents.sources import expanded
 from egg.state.candidate import Attempt, Candidate
 from egg.state.evaluation import Evaluation, Launch, StaticProfile, Status
 from egg.state.ledger import Decision, Verb
@@ -71,7 +72,8 @@ def repairing(state: AgentState) -> AgentState:
 @pytest.mark.parametrize("role", ["code", "profile", "debug"])
 def test_prompt_is_the_golden_one(state: AgentState, role: str, moment: str) -> None:
     given = state if moment == "first" else repairing(state)
-    text = "\n\n=====\n\n".join(message.text for message in brief(cast(Role, role), given)) + "\n"
+    messages = expanded({**given, "messages": []}, brief(cast(Role, role), given))
+    text = "\n\n=====\n\n".join(message.text for message in messages) + "\n"
     path = GOLDEN / f"{role}_{moment}.txt"
     if os.environ.get("EGG_UPDATE_GOLDEN"):
         path.parent.mkdir(exist_ok=True)
@@ -85,6 +87,6 @@ def test_a_misspelt_variable_fails(state: AgentState) -> None:
 
 
 def test_another_branchs_attempts_are_not_told(state: AgentState) -> None:
-    system, human = brief("code", repairing(state))
-    assert human.additional_kwargs["brief"]["tried"] == ["change 0", "change 1"]
+    human = brief("code", repairing(state))[1]
+    assert facts("code", repairing(state))["tried"] == ["change 0", "change 1"]
     assert "change 2" not in human.text
