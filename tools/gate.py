@@ -6,21 +6,8 @@ from typing import NamedTuple
 
 from egg.state.evaluation import Status
 
-MODULES = frozenset(
-    [
-        "torch",
-        "triton",
-        "math",
-        "typing",
-        "collections",
-        "functools",
-        "itertools",
-        "dataclasses",
-        "enum",
-        "operator",
-        "__future__",
-    ]
-)
+STANDARD = ("math", "typing", "collections", "functools", "itertools", "dataclasses", "enum", "operator", "__future__")
+MODULES = frozenset(("torch", "triton", *STANDARD))
 CALLS = frozenset(["exec", "eval", "compile", "open", "__import__", "input", "breakpoint", "globals", "vars"])
 TORCH = {
     "torch.compile": "torch.compile writes its own kernels",

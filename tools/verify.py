@@ -23,7 +23,7 @@ KINDS: dict[Depth, tuple[str, ...]] = {
 """Distributions of the floating-point inputs, in order. Each has a secret seed of its own."""
 VERSION = 1
 SECONDS = 90.0
-CPU_BYTES = 6 << 30
+CPU_BYTES = 2 << 30
 GPU_BYTES = 96 << 30
 
 

@@ -1,3 +1,5 @@
+"""The control: right, and Triton does the work."""
+
 import torch
 import torch.nn as nn
 import triton
@@ -14,6 +16,13 @@ def scaled_add(x_ptr, y_ptr, bias_ptr, out_ptr, n, cols, scale, BLOCK: tl.conste
     tl.store(out_ptr + at, tl.maximum(x * scale + y, 0.0) + bias, mask=inside)
 
 
+def compute(x, y, bias, scale):
+    out = torch.empty_like(x)
+    n = out.numel()
+    scaled_add[(triton.cdiv(n, 256),)](x, y, bias, out, n, x.shape[-1], scale, BLOCK=256)
+    return out
+
+
 class ModelNew(nn.Module):
     def __init__(self, scale):
         super().__init__()
@@ -21,7 +30,4 @@ class ModelNew(nn.Module):
         self.bias = nn.Parameter(torch.randn(143))
 
     def forward(self, x, y):
-        out = torch.empty_like(x)
-        n = out.numel()
-        scaled_add[(triton.cdiv(n, 256),)](x, y, self.bias, out, n, x.shape[-1], self.scale, BLOCK=256)
-        return out
+        return compute(x, y, self.bias, self.scale)

@@ -1,0 +1,7 @@
+"""Defines nothing that could be run."""
+
+import torch
+
+
+class Other(torch.nn.Module):
+    pass
