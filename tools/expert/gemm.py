@@ -18,7 +18,7 @@ from egg.tools.expert import gemm_moves
 from egg.tools.expert.chain import is_pointwise
 from egg.tools.expert.gemm_decide import NOMINAL, decide, likely_structures
 from egg.tools.expert.gemm_epilogue import place_of
-from egg.tools.expert.gemm_operands import operands
+from egg.tools.expert.gemm_operands import Operands, operands
 from egg.tools.expert.gemm_text import write
 from egg.tools.expert.kinds import Match
 from egg.tools.expert.region import Graph, Region
@@ -33,10 +33,16 @@ class Gemm:
 
     name = "gemm"
 
-    def match(self, node: "Node", graph: Graph) -> Match | None:
+    def find(self, node: "Node", graph: Graph) -> tuple[Operands, tuple["Node", ...]] | None:
+        """What `node` multiplies, and every node that the region then computes."""
         found = operands(node, graph)
-        if found is None:
+        return (found, (node,)) if found else None
+
+    def match(self, node: "Node", graph: Graph) -> Match | None:
+        known = self.find(node, graph)
+        if known is None:
             return None
+        found, nodes = known
         if found.added is not None and place_of(graph.value(found.added), graph.value(node)) is None:
             return None
         facts: dict[str, Any] = {
@@ -44,13 +50,14 @@ class Gemm:
             "dtype": graph.dtype(node),
             "batched": found.batched,
             "b_along_k": found.b_along_k,
+            "int8": graph.dtype(found.b) == "int8",
         }
-        return Match((node,), (node,), facts)
+        return Match(nodes, (node,), facts)
 
     def absorbs(self, region: Region, node: "Node", side: str) -> bool:
-        graph, anchor = region.graph, region.anchors[0]
-        found = operands(anchor, graph)
-        if side != "epilogue" or found is None or not found.rows_kept or not is_pointwise(graph, node):
+        graph, anchor = region.graph, region.anchor_outputs[0]
+        known = self.find(anchor, graph)
+        if side != "epilogue" or known is None or not known[0].rows_kept or not is_pointwise(graph, node):
             return False
         output, value = graph.value(anchor), graph.value(node)
         if (value.shape, value.small_shape) != (output.shape, output.small_shape):
@@ -70,7 +77,10 @@ class Gemm:
         )
 
     def emit(self, region: Region, spec: RegionSpec, policy: Policy) -> str:
-        return write(region, spec)
+        known = self.find(region.anchor_outputs[0], region.graph)
+        if known is None:
+            raise ValueError(f"{region.name}: not a matrix product")
+        return write(region, spec, known[0])
 
     def moves(
         self, spec: RegionSpec, group: Group, profile: StaticProfile | None, device: Device, workload: Workload

@@ -1,5 +1,6 @@
 """First decisions for a matrix product: which structures are worth a seed, and the tile, order and stages of each."""
 
+from math import ceil
 from typing import Any
 
 from egg.state.device import Device
@@ -24,7 +25,7 @@ NOMINAL = Device(
 """What structures are ordered for before a device is known; the judge decides in the end."""
 
 WORTH_A_SEED = 3.0
-"""A structure predicted to take longer than this many times the best is not offered."""
+"""A third structure predicted to take longer than this many times the best is not offered."""
 
 COPY_WORTH = 256
 """Rows of the output from which a copy of b along K pays: it is read once and used this often."""
@@ -45,14 +46,16 @@ def predicted(facts: dict[str, Any], structure: str, policy: Policy, device: Dev
 
 def likely_structures(facts: dict[str, Any], device: Device) -> tuple[str, ...]:
     """Structures in the order of their predicted times, the hopeless left out."""
-    names = ["tiled"]
-    if facts["k"] >= 512:
+    product, names = product_of(facts), ["tiled"]
+    tiles = product.batch * ceil(product.m / 128) * ceil(product.n / 128)
+    if product.k >= 512 and tiles < 2 * device.multiprocessors:
         names.append("split_k")
-    if facts["dtype"] == "float32":
+    if facts["dtype"] == "float32" and not facts["int8"]:
         names.append("scaled_fp16")
     times = {name: predicted(facts, name, Policy.STOCK, device) for name in names}
     best = min(times.values())
-    return tuple(name for name in sorted(names, key=lambda name: times[name]) if times[name] <= WORTH_A_SEED * best)
+    ranked = sorted(names, key=lambda name: times[name])
+    return tuple(name for i, name in enumerate(ranked) if i < 2 or times[name] <= WORTH_A_SEED * best)
 
 
 def decide(facts: dict[str, Any], structure: str, policy: Policy, device: Device) -> dict[str, dict[str, Any]]:

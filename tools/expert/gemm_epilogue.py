@@ -8,6 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from egg.tools.expert.chain import in_register, lines
+from egg.tools.expert.gemm_operands import Operands
 from egg.tools.expert.region import Region, Value
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 Place = Literal["scalar", "columns", "rows", "tile", "repeated_rows", "repeated_tile"]
 Shape = tuple[int, ...]
-RESERVED = ("a", "b", "a_scale", "b_scale", "a_high", "a_low", "b_high", "b_low", "partial")
+RESERVED = ("scale", "a", "b", "a_scale", "b_scale", "a_high", "a_low", "b_high", "b_low", "partial")
 
 
 class Epilogue(NamedTuple):
@@ -54,8 +55,8 @@ def place_of(value: Value, output: Value) -> Place | None:
     return full if full == place(value.small_shape, output.small_shape) else None
 
 
-def write_epilogue(region: Region, anchor: "Node", added: "Node | None") -> Epilogue:
-    """For `anchor`, the product, which lies in `acc`, plus what ATen itself adds to it."""
+def write_epilogue(region: Region, anchor: "Node", found: Operands) -> Epilogue:
+    """For `anchor`, whose product lies in `acc`, still without scale and bias."""
     output = region.graph.value(anchor)
     parameters: dict[str, str] = {}
     text: list[str] = []
@@ -83,8 +84,14 @@ def write_epilogue(region: Region, anchor: "Node", added: "Node | None") -> Epil
         raise ValueError(f"{value.name} does not lie over the product's output")
 
     values = {anchor: "acc"}
-    if added is not None:
-        bias = region.graph.value(added)
+    if found.scale is not None:
+        scale = region.graph.value(found.scale)
+        parameters["scale_ptr"] = f"{scale.name}.contiguous()"
+        one = scale.elements == 1
+        loaded = "tl.load(scale_ptr)" if one else "tl.load(scale_ptr + cols, mask=col_ok, other=0)"
+        text.append(f"acc *= {in_register(scale, loaded)}{'' if one else '[None, :]'}")
+    if found.added is not None:
+        bias = region.graph.value(found.added)
         text.append(f"acc += {in_register(bias, load(bias))}")
     scalars: dict[str, str] = {}
     text += lines(region, region.epilogue, values, load, scalars)

@@ -61,13 +61,16 @@ def {{ name }}_product(
     acc = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
     for k in range({{ "k_first, k_last" if split else "0, K" }}, BLOCK_K):
         if EVEN_K:
-            a = tl.load(a_at, mask=row_ok[:, None], other=0.0)
-            b = tl.load(b_at, mask=col_ok[None, :], other=0.0)
+            a = tl.load(a_at, mask=row_ok[:, None], other=0)
+            b = tl.load(b_at, mask=col_ok[None, :], other=0)
         else:
-            a = tl.load(a_at, mask=row_ok[:, None] & (ks < K - k)[None, :], other=0.0)
-            b = tl.load(b_at, mask=(ks < K - k)[:, None] & col_ok[None, :], other=0.0)
+            a = tl.load(a_at, mask=row_ok[:, None] & (ks < K - k)[None, :], other=0)
+            b = tl.load(b_at, mask=(ks < K - k)[:, None] & col_ok[None, :], other=0)
+{% if int8 %}
+        b = b.to(a.dtype)  # exact: 8 bits fit every mantissa
+{% endif %}
 {% if precision == "tf32" %}
-        a, b = {{ name }}_round(a), {{ name }}_round(b)
+        a{{ "" if int8 else ", b" }} = {{ name }}_round(a){{ "" if int8 else ", " + name + "_round(b)" }}
 {% endif %}
         acc = tl.dot(a, b, acc{{ ', input_precision="' + precision + '"' if precision else "" }})
         a_at += BLOCK_K * a_k

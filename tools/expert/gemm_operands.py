@@ -28,9 +28,10 @@ class Operands(NamedTuple):
     """The output's shape, as an expression in the host."""
     rows_kept: bool
     """Whether the output's last dimension is N, so that an epilogue can be computed at a tile."""
-    a_along_k: bool
     b_along_k: bool
-    """Whether K is the contiguous dimension, as traced."""
+    """Whether K is the contiguous dimension of b, as traced."""
+    scale: "Node | None" = None
+    """Of an int8 b: the factor of each of its columns, or of all."""
 
 
 def operands(node: "Node", graph: "Graph") -> Operands | None:
@@ -51,13 +52,15 @@ def operands(node: "Node", graph: "Graph") -> Operands | None:
     tensors = [a, b] if added is None else [a, b, added]
     if any(graph.dtype(tensor) != graph.dtype(node) for tensor in tensors) or 0 in graph.shape(node):
         return None
-    return _normal(node, graph, a, b, added)
+    return normal(node, graph, a, b, added, transposed=op == "aten.linear")
 
 
-def _normal(node: "Node", graph: "Graph", a: "Node", b: "Node", added: "Node | None") -> Operands | None:
+def normal(
+    node: "Node", graph: "Graph", a: "Node", b: "Node", added: "Node | None", *, transposed: bool
+) -> Operands | None:
+    """The product of a and b, or of a and b^T where `transposed`; None for shapes that are not covered."""
     x, w = graph.names[a], graph.names[b]
     left, right = graph.shape(a), graph.shape(b)
-    transposed = graph.op(node) == "aten.linear"
     if transposed and len(right) != 2:
         return None
     flat = f"lhs = {x}" if len(left) == 2 else f"lhs = {x}.reshape(-1, {x}.shape[-1])"
@@ -90,8 +93,8 @@ def _normal(node: "Node", graph: "Graph", a: "Node", b: "Node", added: "Node | N
         size *= length
     m = left[-2] if batched else size // n
     product = Product(size // (m * n), m, n, left[-1], FLOATS[graph.dtype(node)])
-    along_k = _unit(a, -1), _unit(b, -1 if transposed or len(right) == 1 else -2)
-    return Operands(a, b, added, product, batched, prepare, shape, kept, *along_k)
+    along_k = _unit(b, -1 if transposed or len(right) == 1 else -2)
+    return Operands(a, b, added, product, batched, prepare, shape, kept, along_k)
 
 
 def _stacked(variable: str, name: str, dims: int) -> str:

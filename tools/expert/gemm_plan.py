@@ -99,10 +99,14 @@ def depth(method: Method, k: int, device: Device) -> int:
 
 
 def shared_bytes(method: Method, tile: Tile) -> int:
-    """Shared memory of the pipelined operands, with the copies that wgmma needs in fp32."""
-    operand = {"fp16x3": 4, "fp16x1": 2, "half": 2}.get(method, 4)
+    """Shared memory of the pipelined operands, as Triton lays it out for wgmma.
+
+    Operands that pass through registers (fp32, for rounding) leave their stage early, but b's parts are stored again.
+    """
+    operand = {"fp16x1": 2, "half": 2}.get(method, 4)
     copies = {"tf32x3": 2, "tf32": 1}.get(method, 0)
-    return tile.k * ((tile.m + tile.n) * operand * tile.stages + tile.n * operand * copies)
+    buffers = max(1, tile.stages - (1 if copies or method == "ieee" else 0))
+    return tile.k * operand * ((tile.m + tile.n) * buffers + tile.n * copies)
 
 
 def stages(method: Method, tile: Tile, device: Device) -> Tile:

@@ -5,7 +5,7 @@ from typing import Any
 from egg.tools.expert import gemm_host_text as host
 from egg.tools.expert import gemm_kernel_text as kernels
 from egg.tools.expert.gemm_epilogue import Epilogue, out_name, write_epilogue
-from egg.tools.expert.gemm_operands import Operands, operands
+from egg.tools.expert.gemm_operands import Operands
 from egg.tools.expert.region import Region
 from egg.tools.expert.spec import RegionSpec
 from egg.tools.expert.template import meta_table, render
@@ -13,13 +13,9 @@ from egg.tools.expert.template import meta_table, render
 IMPORT_TMA = "from triton.tools.tensor_descriptor import TensorDescriptor\n"
 
 
-def write(region: Region, spec: RegionSpec) -> str:
+def write(region: Region, spec: RegionSpec, found: Operands) -> str:
     """The region's source."""
-    anchor = region.anchors[0]
-    found = operands(anchor, region.graph)
-    if found is None:
-        raise ValueError(f"{region.name}: not a matrix product")
-    epilogue = write_epilogue(region, anchor, found.added)
+    epilogue = write_epilogue(region, region.anchor_outputs[0], found)
     common = _common(region, spec, found, epilogue)
     parts = _halves(spec, common) if spec.structure["name"] == "scaled_fp16" else _tiled(spec, common)
     return "\n\n\n".join(part.strip("\n") for part in parts) + "\n"
@@ -52,7 +48,7 @@ def _halves(spec: RegionSpec, common: dict[str, Any]) -> list[str]:
     values = common | {"low": low, "tma": tma, "halves": halves}
     tables = meta_table(name, _meta(spec))
     tables += f"{name.upper()}_SPLIT = dict(BLOCK_R=1, BLOCK_C={int(spec.tiling['SPLIT_C'])}, num_warps=8)\n"
-    tables += f"{name.upper()}_SPLIT_TRANSPOSED = dict(BLOCK_R=32, BLOCK_C=64, num_warps=8)\n"
+    tables += f"{name.upper()}_SPLIT_TRANSPOSED = dict(BLOCK_R=16, BLOCK_C=256, num_warps=8)\n"
     suffix = "tma" if tma else "ptr"
     return [
         *([IMPORT_TMA] if tma else []),
@@ -93,6 +89,7 @@ def _common(region: Region, spec: RegionSpec, found: Operands, epilogue: Epilogu
         "epilogue": epilogue.text,
         "tail": chain,
         "batched": found.batched,
+        "int8": region.graph.dtype(found.b) == "int8",
         "prepare": found.prepare,
         "allocate": allocate.rstrip("\n"),
         "returned": ", ".join(names),
