@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["KINDS", "Pointwise", "convert", "in_register", "is_pointwise", "is_trivial", "lines", "region_axes"]
 
-FLAT, ROWS = "fused", "fused_rowwise"
+FLAT, ROWS, PERSISTENT = "fused", "fused_rowwise", "fused_persistent"
 INT32 = 2**31 - 1
 
 
@@ -53,9 +53,9 @@ class Pointwise:
     def structures(self, region: Region) -> tuple[str, ...]:
         axes = region_axes(region)
         if axes is None or len(axes.groups) < 2:
-            return (FLAT,)
+            return FLAT, PERSISTENT
         row = _elements(region.outputs[0], axes.groups[-1])
-        return (ROWS, FLAT) if row >= 512 else (FLAT, ROWS)
+        return (ROWS, FLAT, PERSISTENT) if row >= 512 else (FLAT, ROWS, PERSISTENT)
 
     def default(self, region: Region, structure: str, policy: Policy, device: Device) -> RegionSpec:
         result, axes = region.outputs[0], region_axes(region)
@@ -66,7 +66,7 @@ class Pointwise:
             name=region.name,
             kind=self.name,
             structure={"name": structure},
-            mapping={"programs_per_sm": 0},
+            mapping={"programs_per_sm": 8 if structure == PERSISTENT else 0},
             tiling={"BLOCK": block, "num_warps": max(1, min(8, block // 128))},
             memory={"keep_broadcast": False, "num_stages": 1},
             facts={

@@ -46,12 +46,16 @@ def _mapping(spec: RegionSpec, device: Device) -> list[Move]:
         return []
     now = int(spec.mapping.get("programs_per_sm", 0))
     blocks = int(spec.facts["elements"]) // int(spec.tiling["BLOCK"])
+    if now:
+        return [
+            _move(spec, "mapping", {"programs_per_sm": count}, "another number of resident programs", "occupancy", 0.03)
+            for count in (16, 4)
+            if count != now
+        ]
     if blocks < 16 * device.multiprocessors:
         return []
     why = f"{blocks} short programs: persistent ones start once and walk over the blocks"
-    return [
-        _move(spec, "mapping", {"programs_per_sm": count}, why, "latency", 0.05) for count in (8, 16) if count != now
-    ]
+    return [_move(spec, "mapping", {"programs_per_sm": count}, why, "latency", 0.05) for count in (8, 16)]
 
 
 def _tiling(spec: RegionSpec, device: Device) -> list[Move]:

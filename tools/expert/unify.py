@@ -41,7 +41,7 @@ def _distinct(sources: Sequence[Source]) -> list[Source]:
     """Whole numbers that differ between the traces or are worth multiplying by; the first text for each pair."""
     first: dict[tuple[float, float], Source] = {}
     for source in sources:
-        if isinstance(source.full, int) and source.full > 1:
+        if isinstance(source.full, int) and (source.full, source.small) != (1, 1):
             first.setdefault((source.full, source.small), source)
     return list(first.values())
 

@@ -104,7 +104,7 @@ def structures(captured: Capture) -> tuple[str, ...]:
     main = max(fused.regions, key=_weight)
     names = list(_kind(main).structures(main))
     if [region.nodes for region in fused.regions] != [region.nodes for region in apart.regions]:
-        names.insert(1, UNFUSED)
+        names.append(UNFUSED)
     if collapsible(captured.full.graph_module.graph):
         names.insert(0, COLLAPSE)
     return tuple(dict.fromkeys(names))
