@@ -1,6 +1,7 @@
 """Printing what runs have come to."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,8 @@ from egg.state.outcome import Outcome
 from egg.state.usage import Usage
 from egg.tools.folders import CHECKPOINT, runs_dir
 
-console = Console(highlight=False, soft_wrap=False)
+PIPE_COLUMNS = 120
+console = Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_COLUMNS)
 
 
 def print_result(values: dict[str, Any]) -> None:
@@ -80,12 +82,13 @@ def _summary(folder: Path) -> tuple[str, str]:
 
 
 def _ledger(ledger: tuple[Decision, ...]) -> Table:
-    table = Table(title="Ledger", title_justify="left", show_lines=True)
-    for heading in ("stage", "decision", "why", "evidence"):
-        table.add_column(heading, overflow="fold")
+    table = Table(title="Ledger", title_justify="left", title_style="bold", box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
     for decision in ledger:
-        what = f"{decision.verb.value}: {decision.what}"
-        table.add_row(decision.stage, Text(what), Text(decision.why), Text(decision.evidence))
+        table.add_row(decision.stage, Text(f"{decision.verb.value}: {decision.what}"))
+        table.add_row("", Text(f"why: {decision.why}"))
+        table.add_row("", Text(f"evidence: {decision.evidence}", style="dim"))
     return table
 
 

@@ -1,5 +1,6 @@
 """Problem files and ways to call the command."""
 
+import atexit
 import os
 import subprocess
 import sys
@@ -54,9 +55,9 @@ def egg(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
 
 
 def spawn(folder: Path, *arguments: object, **environment: str) -> "subprocess.Popen[str]":
-    """Run the command in a process and a session of its own, with runs and cache in `folder`."""
-    own = {"EGG_RUNS_DIR": str(folder / "runs"), "EGG_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": str(ROOT)}
-    return subprocess.Popen(
+    """Run the command in a process and a session of its own, with its runs in `folder`."""
+    own = {"EGG_RUNS_DIR": str(folder / "runs"), "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(
         [sys.executable, "-m", "egg", *map(str, arguments)],
         cwd=folder,
         env={**os.environ, **own, **environment},
@@ -65,3 +66,11 @@ def spawn(folder: Path, *arguments: object, **environment: str) -> "subprocess.P
         text=True,
         start_new_session=True,
     )
+    atexit.register(process.kill)  # a test that fails half-way leaves nobody behind
+    return process
+
+
+def finish(process: "subprocess.Popen[str]", seconds: float = 500) -> tuple[int, str, str]:
+    """Exit code, output and errors of a command when it has ended."""
+    out, err = process.communicate(timeout=seconds)
+    return process.returncode, out, err

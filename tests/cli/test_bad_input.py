@@ -33,7 +33,7 @@ def refused(monkeypatch, capsys, *arguments) -> str:
         (GOOD.replace("def get_inputs", "def make_inputs"), "get_inputs"),
         (GOOD.replace("return [torch.randn(ROWS, COLS)]", "raise RuntimeError('no data')"), "no data"),
         (GOOD.replace("return [torch.randn(ROWS, COLS)]", "return [3]"), "tensor"),
-        (GOOD.replace("x * self.weight", "x @ self.weight.reshape(2, -1)"), "toy.py"),
+        (GOOD.replace("x * self.weight", "x @ self.weight.reshape(2, -1)"), "reference fails"),
     ],
     ids=["syntax error", "no Model", "no get_inputs", "get_inputs raises", "no tensor", "reference fails"],
 )

@@ -8,15 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.make import problem, spawn
+from tests.cli.make import finish, problem, spawn
 from tests.cli.processes import alive, descendants
 
 pytestmark = pytest.mark.slow
-
-
-def finish(process: "subprocess.Popen[str]") -> tuple[int, str, str]:
-    out, err = process.communicate(timeout=240)
-    return process.returncode, out, err
 
 
 def wait_for(process: "subprocess.Popen[str]", beginning: str) -> str:
@@ -48,7 +43,8 @@ def test_a_run_to_its_end(tmp_path):
 
 
 def test_ctrl_c_stops_at_once_leaves_nobody_and_resume_goes_on(tmp_path):
-    began = spawn(tmp_path, "optimize", problem(tmp_path), "--model", "rulebook")
+    cache = {"EGG_CACHE_DIR": str(tmp_path / "cache")}  # an empty one: there must be something left to interrupt
+    began = spawn(tmp_path, "optimize", problem(tmp_path), "--model", "rulebook", **cache)
     run_id = wait_for(began, "seed-1 ...").splitlines()[0].removeprefix("run ")
     code, _, err = finish(spawn(tmp_path, "resume", run_id))
     assert code == 2 and "another process" in err and err.count("\n") == 1
@@ -68,7 +64,7 @@ def test_ctrl_c_stops_at_once_leaves_nobody_and_resume_goes_on(tmp_path):
 
     code, out, _ = finish(spawn(tmp_path, "show", run_id))
     assert code == 0 and f"egg resume {run_id}" in out
-    code, out, err = finish(spawn(tmp_path, "resume", run_id))
+    code, out, err = finish(spawn(tmp_path, "resume", run_id, **cache))
     assert code == 0, err
     assert "confirmed" in out
     done = [json.loads(line) for line in (tmp_path / "runs" / run_id / "journal.jsonl").read_text().splitlines()]

@@ -18,7 +18,7 @@ from uuid import uuid4
 
 import pytest
 
-from tests.cli.make import ROOT, problem, spawn
+from tests.cli.make import ROOT, finish, problem, spawn
 
 pytestmark = [
     pytest.mark.slow,
@@ -56,7 +56,7 @@ class Server:
                 start_new_session=True,
             )
 
-    def ask(self, path: str, body: dict[str, Any] | None = None, seconds: float = 240) -> Any:
+    def ask(self, path: str, body: dict[str, Any] | None = None, seconds: float = 500) -> Any:
         """The JSON answer to a GET, or to a POST of `body`."""
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(
@@ -124,13 +124,12 @@ def test_the_server_shows_runs_and_hands_over(server, tmp_path):
     server.kill()
     assert not (folder / "evidence.json").exists()
 
-    resumed = spawn(tmp_path, "resume", thread)
-    out, err = resumed.communicate(timeout=240)
-    assert resumed.returncode == 0, err + server.log.read_text()
+    code, out, err = finish(spawn(tmp_path, "resume", thread, EGG_CACHE_DIR=str(tmp_path / "cache")))
+    assert code == 0, err + server.log.read_text()
     assert "confirmed" in out and "intake ..." not in out
     assert json.loads((folder / "evidence.json").read_text())["outcome"]["kernel"]
-    again = spawn(tmp_path, "resume", thread)
-    assert "is finished" in again.communicate(timeout=60)[1] and again.returncode == 2
+    code, _, err = finish(spawn(tmp_path, "resume", thread))
+    assert code == 2 and "is finished" in err
 
 
 def test_langgraph_accepts_the_configuration():
