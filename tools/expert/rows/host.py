@@ -52,13 +52,22 @@ class Host:
         lines = [*title, *self.prepare, *results, *text.splitlines(), f"return {named}"]
         return "\n".join([f"def {self.name}({self.parameters}):", *indented(lines), ""])
 
-    def launch(self, source: str, grid: str, more: tuple[str, ...] = ()) -> str:
+    def launch(self, source: str, grid: str) -> str:
         """The launch of a kernel of this source, with its parameters in their own order."""
         passed = {t.variable: t.expression for t in self.inputs}
         arguments = [passed.get(name, name) for name in parameters_of(source)]
         kernel_name = source[source.index("def ") + 4 : source.index("(")]
         programs = grid if ", " in grid and not grid.endswith(")") else f"{grid},"
-        return f"{kernel_name}[({programs})]({', '.join([*arguments, *more, f'**{self.meta}'])})"
+        arguments.append("**meta")
+        call = f"{kernel_name}[grid]({', '.join(arguments)})"
+        if len(call) > 110:
+            call = f"{kernel_name}[grid](\n    {', '.join(arguments)},\n)"
+        return f"grid = ({programs})\n{call}"
+
+    def fitted(self, sizes: dict[str, str]) -> str:
+        """The tunables, with no block longer than the tensor: shorter rows than these were tuned for may come."""
+        fits = "".join(f', {block}=min({self.meta}["{block}"], triton.next_power_of_2({size}))' for block, size in sizes.items())
+        return f"meta = dict({self.meta}{fits})"
 
 
 def kernel(tile: Tile, suffix: str, pointers: list[str], constants: list[str], body: list[str], title: str) -> str:

@@ -15,7 +15,7 @@ def write(tile: Tile, host: Host, memory: dict[str, Any]) -> str:
     stages = memory.get("num_stages", 1) > 1
     head = f"for start in {'tl.range' if stages else 'range'}(0, cols, BLOCK{', num_stages=STAGES' if stages else ''}):"
     keep, drop = hints(memory)
-    slots = Slots(f"tl.cdiv(cols - {tile.steps}, BLOCK)", "cols")
+    slots = Slots(f"(cols - {tile.steps} + BLOCK - 1) // BLOCK", "cols")
     text = [*tile.place(), *body.row_loads(tile), *body.row_points(program, 0)]
     for level in range(1, program.depth + 1):
         last = level == program.depth and not program.full_results
@@ -29,8 +29,13 @@ def write(tile: Tile, host: Host, memory: dict[str, Any]) -> str:
     readings = program.depth + bool(program.full_results)
     title = "A row is read " + ("once" if readings == 1 else f"{readings} times") + ", BLOCK columns at a time."
     source = kernel(tile, "kernel", pointers, constants, text, title)
-    call = host.launch(source, grid(tile, host))
-    return source + "\n\n" + host.write([call], tile.sizes())
+    calls = [host.fitted(blocks(tile)), host.launch(source, grid(tile))]
+    return source + "\n\n" + host.write(calls, tile.sizes())
+
+
+def blocks(tile: Tile) -> dict[str, str]:
+    """The tunable blocks, each with the size that it runs along."""
+    return {"BLOCK": "cols"} | ({"LANES": "lanes"} if tile.form == "columns" else {})
 
 
 def hints(memory: dict[str, Any]) -> tuple[str, str]:

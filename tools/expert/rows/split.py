@@ -8,7 +8,7 @@ from typing import Any
 
 from egg.tools.expert.rows import body, statistics
 from egg.tools.expert.rows.host import Host, kernel
-from egg.tools.expert.rows.looped import hints
+from egg.tools.expert.rows.looped import blocks, hints
 from egg.tools.expert.rows.program import Statistic
 from egg.tools.expert.rows.statistics import Slots
 from egg.tools.expert.rows.tile import Tile
@@ -29,15 +29,16 @@ def write(tile: Tile, host: Host, memory: dict[str, Any]) -> str:
         text = _part(tile, level, memory)
         sources.append(kernel(tile, suffix, [*inputs, *parts, *new], constants, text, f"{_what(level)} of a part of a row."))
         calls += [_allocate(value, tile, host, wide=value in sums) for value in new]
-        calls.append(host.launch(sources[-1], f"{grid(tile, host)}, splits"))
+        calls.append(host.launch(sources[-1], f"{grid(tile)}, splits"))
         parts += new
     pointers = [*inputs, *parts, *(r.tensor for r in program.results)]
     whole = bool(program.full_results)
     title = "The results of a part of a row." if whole else "Put the parts of each row together."
     sources.append(kernel(tile, "finish", pointers, ["BLOCK", *lanes, "SPLITS"], _finish(tile, memory), title))
-    calls.append(host.launch(sources[-1], grid(tile, host) + (", splits" if whole else "")))
+    calls.append(host.launch(sources[-1], grid(tile) + (", splits" if whole else "")))
     shares = [
-        f'span = triton.cdiv(triton.cdiv(cols, {host.meta}["SPLITS"]), {host.meta}["BLOCK"]) * {host.meta}["BLOCK"]',
+        host.fitted(blocks(tile)),
+        'span = triton.cdiv(triton.cdiv(cols, meta["SPLITS"]), meta["BLOCK"]) * meta["BLOCK"]',
         "splits = triton.cdiv(cols, span)",
     ]
     return "\n\n".join([*sources, host.write([*shares, *calls], tile.sizes())])
@@ -48,7 +49,7 @@ def _part(tile: Tile, level: int, memory: dict[str, Any]) -> list[str]:
     program = tile.program
     text = [*tile.place(), *_range(), *_known(tile, level - 1)]
     text += body.reading(tile, level, "for start in range(first, last, BLOCK):", "first", hints(memory)[0])
-    slots = Slots(f"tl.cdiv(last - first - {tile.steps}, BLOCK)", "(last - first)")
+    slots = Slots(f"(last - first - {tile.steps} + BLOCK - 1) // BLOCK", "(last - first)")
     for stat in _at(tile, level):
         text += statistics.gather(stat, tile, program.compensated, slots, wide=program.compensated)
         text += [

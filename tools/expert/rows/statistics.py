@@ -50,7 +50,8 @@ def at_once(stat: Statistic, tile: Tile, exact: bool) -> list[str]:
 
 def begin(stat: Statistic, tile: Tile, compensated: bool) -> list[str]:
     """The running values before the first piece."""
-    zeros, full = f"tl.zeros({tile.shape}, {_type(tile)})", f"tl.full({tile.shape}, {{}}, {_type(tile)})"
+    full = f"tl.full({tile.shape}, {{}}, {_type(tile)})"
+    zeros = full.format("0.0")
     one = stat.names[0]
     if stat.kind == "sum":
         return [f"{one}_sums = {zeros}"] + ([f"{one}_lost = {zeros}"] if compensated else [])
@@ -62,7 +63,7 @@ def begin(stat: Statistic, tile: Tile, compensated: bool) -> list[str]:
         return [f"{one}_best = {full.format(LOWEST)}", f"{stat.names[1]}_sums = {zeros}"]
     return [
         f"{one}_best = {full.format(_infinity(stat.kind[3:]))}",
-        f"{stat.names[1]}_places = tl.zeros({tile.shape}, tl.int32)",
+        f"{stat.names[1]}_places = tl.full({tile.shape}, 0, tl.int32)",
     ]
 
 

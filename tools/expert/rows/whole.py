@@ -23,19 +23,21 @@ def write(tile: Tile, host: Host, memory: dict[str, Any], persistent: bool) -> s
     program = tile.program
     pointers = [o.name for o in program.operands] + [r.tensor for r in program.results]
     source = kernel(tile, "kernel", pointers, ["BLOCK", *constants], text, TITLES[tile.form])
-    call = host.launch(source, grid(tile, host, persistent), ("BLOCK=triton.next_power_of_2(cols)",))
+    across = f', LANES=min({host.meta}["LANES"], triton.next_power_of_2(lanes))' if tile.form == "columns" else ""
+    meta = f"meta = dict({host.meta}, BLOCK=triton.next_power_of_2(cols){across})"
+    call = meta + "\n" + host.launch(source, grid(tile, persistent))
     return source + "\n\n" + host.write([call], tile.sizes())
 
 
-def grid(tile: Tile, host: Host, persistent: bool = False) -> str:
+def grid(tile: Tile, persistent: bool = False) -> str:
     """Number of programs, as the host computes it."""
     if tile.form == "row":
         return "rows"
     if tile.form == "columns":
-        across = f'triton.cdiv(lanes, {host.meta}["LANES"])'
+        across = 'triton.cdiv(lanes, meta["LANES"])'
         return f"outers * {across}" if tile.kept else across
-    tiles = f'triton.cdiv(rows, {host.meta}["ROWS"])'
-    return f'min({tiles}, {host.meta}["PROGRAMS"])' if persistent else tiles
+    tiles = 'triton.cdiv(rows, meta["ROWS"])'
+    return f'min({tiles}, meta["PROGRAMS"])' if persistent else tiles
 
 
 def _persistent(tile: Tile, memory: dict[str, Any]) -> tuple[list[str], list[str]]:
