@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from egg.state.run import RunInput
 
 TICK_SECONDS = 0.1
+CLOSING_SECONDS = 1.0
 INTERRUPTED = 130
 
 
@@ -127,14 +128,25 @@ def _terminate(number: int, frame: FrameType | None) -> None:
 
 def _stop(run: Run, screen: View) -> NoReturn:
     """Leave at once: what was finished is in the checkpoint, as after any crash."""
-    from egg.tools.sandbox.client import shutdown
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     screen.close()
-    shutdown()
+    _end_children()
     print(f"\nStopped. Go on with: egg resume {_reference(run)}", file=sys.stderr, flush=True)
     sys.stdout.flush()
     os._exit(INTERRUPTED)
+
+
+def _end_children() -> None:
+    """In good order if that is quick; a process that is still starting up would not listen yet."""
+    from egg.tools.sandbox.client import shutdown
+
+    closing = Thread(target=shutdown, daemon=True)
+    closing.start()
+    closing.join(CLOSING_SECONDS)
+    for task in Path("/proc/self/task").iterdir():
+        for pid in (task / "children").read_text().split():
+            with suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGKILL)
 
 
 def _reference(run: Run) -> str:

@@ -70,7 +70,7 @@ class Server:
         for _ in range(300):
             assert self.process.poll() is None, self.log.read_text()
             try:
-                assert self.ask("/ok") == {"ok": True}
+                assert self.ask("/ok")["ok"] is True
                 return
             except (urllib.error.URLError, OSError):
                 time.sleep(0.2)
