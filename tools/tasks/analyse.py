@@ -16,6 +16,7 @@ from egg.tools.expert.partition import partition
 from egg.tools.expert.spec import TORCH
 from egg.tools.expert.trace import Inexpressible
 from egg.tools.expert.write import structures
+from egg.tools.tasks import warm_export  # noqa: F401
 from egg.tools.tasks.degenerate import signs, untraced
 
 LOOKUPS = {"embedding", "index", "index_select", "gather", "slice", "select", "narrow"}

@@ -6,6 +6,7 @@ from egg.state.device import Device
 from egg.state.settings import Policy
 from egg.tools.expert.spec import KernelSpec
 from egg.tools.expert.write import Order, write
+from egg.tools.tasks import warm_export  # noqa: F401
 
 
 def run(payload: dict[str, Any]) -> dict[str, Any]:
