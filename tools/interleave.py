@@ -14,6 +14,7 @@ from egg.state.evaluation import Status
 from egg.state.problem import Problem
 from egg.state.settings import Policy
 from egg.tools.errors import CandidateError
+from egg.tools.exclusive import exclusive, shared
 from egg.tools.sandbox.client import Bounds, Reply, Worker, open_worker
 
 TASK = "egg.tools.tasks.timer:serve"
@@ -73,7 +74,7 @@ def sessions(
             payloads = {
                 name: _payload(problem, side, device, policy, seed + 1000 * turn, clock) for name, side in sides.items()
             }
-            for name, samples in _session(sides, payloads, Path(root), Random(seed + turn)).items():
+            for name, samples in _session(sides, payloads, device, Path(root), Random(seed + turn)).items():
                 taken[name].append(samples)
     return taken
 
@@ -92,19 +93,22 @@ def _payload(problem: Problem, side: Side, device: Device, policy: Policy, seed:
 
 
 def _session(
-    sides: Mapping[str, Side], payloads: Mapping[str, dict[str, Any]], root: Path, random: Random
+    sides: Mapping[str, Side], payloads: Mapping[str, dict[str, Any]], device: Device, root: Path, random: Random
 ) -> dict[str, Samples]:
     taken = {name: Samples() for name in sides}
     with ExitStack() as stack:
         workers: dict[str, Worker] = {}
         samples: dict[str, int] = {}
-        for name, side in sides.items():
-            folder = root / name
-            folder.mkdir(exist_ok=True)
-            bounds = replace(BOUNDS, folder=str(folder))
-            workers[name] = stack.enter_context(open_worker(TASK, payloads[name], bounds))
-            opened = _checked(workers[name].opened, name, side)
-            samples[name] = max(1, min(SAMPLES // BLOCKS, int(SIDE_MS / BLOCKS / max(opened["typical_ms"], 1e-3))))
+        with shared(device):
+            for name, side in sides.items():
+                folder = root / name
+                folder.mkdir(exist_ok=True)
+                bounds = replace(BOUNDS, folder=str(folder))
+                workers[name] = stack.enter_context(open_worker(TASK, payloads[name], bounds))
+                opened = _checked(workers[name].opened, name, side)
+                per_block = int(SIDE_MS / BLOCKS / max(opened["typical_ms"], 1e-3))
+                samples[name] = max(1, min(SAMPLES // BLOCKS, per_block))
+        stack.enter_context(exclusive(device))
         for _ in range(ROUNDS):
             for mine in taken.values():
                 mine.rounds.append([])

@@ -14,7 +14,6 @@ from egg.state.evaluation import Baseline, Speedup, Status, Timing
 from egg.state.problem import Problem, Workload
 from egg.state.settings import Policy
 from egg.tools.errors import CandidateError
-from egg.tools.exclusive import exclusive
 from egg.tools.interleave import Samples, Side, sessions
 from egg.tools.roofline import floor_ms, roofline_ms
 from egg.tools.statistics import ratio_of_medians, summary
@@ -67,13 +66,12 @@ def compare(
     sides = {EAGER: Side(), CANDIDATE: Side(source=source)}
     if thorough:
         sides[COMPILE] = Side(compiled=True)
-    with exclusive(device):
-        try:
-            taken = sessions(problem, sides, device, policy, count=THOROUGH_SESSIONS if thorough else 1)
-        except MachineError:
-            if sides.pop(COMPILE, None) is None:
-                raise
-            taken = sessions(problem, sides, device, policy, count=THOROUGH_SESSIONS)
+    try:
+        taken = sessions(problem, sides, device, policy, count=THOROUGH_SESSIONS if thorough else 1)
+    except MachineError:
+        if sides.pop(COMPILE, None) is None:
+            raise
+        taken = sessions(problem, sides, device, policy, count=THOROUGH_SESSIONS)
     return conclude(taken, floor)
 
 
@@ -108,12 +106,11 @@ def _gap(taken: Sequence[Samples]) -> float:
 
 def _time_reference(problem: Problem, device: Device, policy: Policy) -> tuple[Timing, Timing | None, str]:
     both = {EAGER: Side(), COMPILE: Side(compiled=True)}
-    with exclusive(device):
-        try:
-            taken = sessions(problem, both, device, policy, count=1)
-        except MachineError as error:
-            taken = sessions(problem, {EAGER: Side()}, device, policy, count=1)
-            return _summary(taken, EAGER), None, f"torch.compile was not timed: {error}"
+    try:
+        taken = sessions(problem, both, device, policy, count=1)
+    except MachineError as error:
+        taken = sessions(problem, {EAGER: Side()}, device, policy, count=1)
+        return _summary(taken, EAGER), None, f"torch.compile was not timed: {error}"
     return _summary(taken, EAGER), _summary(taken, COMPILE), ""
 
 

@@ -150,7 +150,7 @@ def test_one_job_a_gpu_across_processes() -> None:
     other.start()
     try:
         assert ready.wait(60)
-        with pytest.raises(MachineError, match="another timing job"), exclusive(H200, seconds=0.2):
+        with pytest.raises(MachineError, match="another job holds"), exclusive(H200, seconds=0.2):
             pass
     finally:
         release.set()
