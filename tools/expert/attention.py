@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from egg.tools.expert.region import Graph, Region
 
 FLASH, SPLIT = "flash", "flash_split_kv"
-FEW_PROGRAMS = 128
-"""Blocks of queries that leave most multiprocessors of a large GPU idle."""
+FEW_PROGRAMS, MANY_PROGRAMS = 128, 1024
+"""Blocks of queries that leave multiprocessors of a large GPU idle, and that fill it several times over."""
 
 
 class Attention:
@@ -45,6 +45,8 @@ class Attention:
     def structures(self, region: "Region") -> tuple[str, ...]:
         facts = region.facts
         programs = facts["batches"] * facts["heads"] * -(-facts["queries"] // 64)
+        if programs >= MANY_PROGRAMS:
+            return (FLASH,)
         return (SPLIT, FLASH) if programs < FEW_PROGRAMS else (FLASH, SPLIT)
 
     def default(self, region: "Region", structure: str, policy: Policy, device: Device) -> RegionSpec:

@@ -50,7 +50,7 @@ class Rope:
             kind=self.name,
             structure={"name": structure},
             mapping={"order": "rows"},
-            tiling={"BLOCK_R": max(1, 1024 // max(region.facts["size"], 1)), "num_warps": 4},
+            tiling={"BLOCK_R": _power(2048 // max(region.facts["size"], 1)), "num_warps": 8},
             memory={"num_stages": 1},
             facts=region.facts,
         )
@@ -83,17 +83,15 @@ class Rope:
         launches = launches_of(profile, spec)
         rows, warps = spec.tiling["BLOCK_R"], spec.tiling["num_warps"]
         if launches and launches[0].registers <= 64 and launches[0].waves > 8 and rows * spec.facts["size"] < 8192:
-            why = (
-                f"{launches[0].waves:.0f} waves of short programs: twice the rows a program, twice the loads in flight"
-            )
+            why = f"{launches[0].waves:.0f} waves of short programs: more rows, more loads in flight"
             found.append(self._move(spec, {"BLOCK_R": 2 * rows}, why, "memory", 0.06))
         if launches and launches[0].occupancy < 0.5 and rows > 1:
-            why = f"occupancy {launches[0].occupancy:.0%} bounded by {launches[0].limiter}: smaller programs fit more often"
+            why = f"occupancy {launches[0].occupancy:.0%} bounded by {launches[0].limiter}: smaller programs fit"
             found.append(self._move(spec, {"BLOCK_R": rows // 2}, why, "occupancy", 0.1))
         if launches and launches[0].waves < 1 and rows > 1:
             why = "fewer programs than the GPU holds at once"
             found.append(self._move(spec, {"BLOCK_R": rows // 2}, why, "latency", 0.15))
-        if warps < 8:
+        if warps < 16:
             why = "narrower work a lane keeps more independent loads in flight"
             found.append(self._move(spec, {"num_warps": 2 * warps}, why, "memory", 0.03))
         return found
