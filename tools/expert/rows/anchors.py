@@ -70,7 +70,7 @@ def read_anchor(node: "Node", graph: "Graph") -> Anchor | None:
     if kind is None:
         return None
     arguments = graph.arguments(node)
-    source = arguments.get("self", arguments.get("input"))
+    source: Any = arguments.get("self", arguments.get("input"))
     if not hasattr(source, "op") or graph.dtype(source) not in FLOATS:
         return None
     rank = len(graph.shape(source))
@@ -84,7 +84,7 @@ def read_anchor(node: "Node", graph: "Graph") -> Anchor | None:
     if several and (len(users) != len(node.users) or not users):
         return None
     outputs = users or (node,)
-    indices = tuple(int(user.args[1]) for user in users) or (0,)
+    indices = tuple(int(str(user.args[1])) for user in users) or (0,)
     if op == "aten.native_layer_norm" and set(indices) != {0}:
         return None
     if op in ("aten.max", "aten.min") and 1 in indices:

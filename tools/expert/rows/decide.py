@@ -42,7 +42,8 @@ def structures(facts: Values) -> tuple[str, ...]:
 
 def programs(facts: Values) -> int:
     """Programs of a looped kernel with one row (or one tile of lanes) each."""
-    return facts["rows"] * -(-facts["lanes"] // 512) if facts["form"] == "columns" else facts["rows"]
+    tiles = -(-facts["lanes"] // 512) if facts["form"] == "columns" else 1
+    return int(facts["rows"] * tiles)
 
 
 def decisions(structure: str, facts: Values, device: Device) -> dict[str, Values]:

@@ -62,9 +62,7 @@ def _joined(later: "Node", graph: "Graph", members: "set[Node]", space: Space) -
     return set()
 
 
-def _shared(
-    graph: "Graph", members: "set[Node]", space: Space, order: "dict[Node, int]", first: int
-) -> "list[Node]":
+def _shared(graph: "Graph", members: "set[Node]", space: Space, order: "dict[Node, int]", first: int) -> "list[Node]":
     """Pointwise producers with users elsewhere, such as a residual sum: written here, they need not be read again."""
     inputs = dict.fromkeys(each for node in sorted(members, key=order.__getitem__) for each in node.all_input_nodes)
     found = []

@@ -66,14 +66,20 @@ class Host:
 
     def fitted(self, sizes: dict[str, str]) -> str:
         """The tunables, with no block longer than the tensor: shorter rows than these were tuned for may come."""
-        fits = "".join(f', {block}=min({self.meta}["{block}"], triton.next_power_of_2({size}))' for block, size in sizes.items())
+        fits = "".join(
+            f', {block}=min({self.meta}["{block}"], triton.next_power_of_2({size}))' for block, size in sizes.items()
+        )
         return f"meta = dict({self.meta}{fits})"
 
 
 def kernel(tile: Tile, suffix: str, pointers: list[str], constants: list[str], body: list[str], title: str) -> str:
     """Source of one kernel; it takes the tensors and sizes that its body names."""
     text = "\n".join(body)
-    sizes = [size for size in [*tile.sizes(), "span", "splits", *tile.program.scalars] if _names(size, text) and f"{size} = " not in text]
+    sizes = [
+        size
+        for size in [*tile.sizes(), "span", "splits", *tile.program.scalars]
+        if _names(size, text) and f"{size} = " not in text
+    ]
     used = [f"{pointer}_ptr" for pointer in pointers if _names(f"{pointer}_ptr", text)]
     parameters = used + sizes + [f"{constant}: tl.constexpr" for constant in constants]
     head = f"def {tile.program.name}_{suffix}({', '.join(parameters)}):"

@@ -117,7 +117,7 @@ def _form(spec: RegionSpec) -> Form:
 def _tunables(spec: RegionSpec) -> Values:
     """What the META table shows: constants of the kernels and options of their launches."""
     form, structure = _form(spec), spec.structure["name"]
-    values = {name: spec.tiling[name] for name in ("BLOCK", "LANES") if name in spec.tiling}
+    values: Values = {name: spec.tiling[name] for name in ("BLOCK", "LANES") if name in spec.tiling}
     if structure == "one_pass":
         values.pop("BLOCK", None)
     if form == "rows":

@@ -25,7 +25,7 @@ def write(tile: Tile, host: Host, memory: dict[str, Any]) -> str:
         text += body.writing(tile, head, drop)
     text += [tile.store(result) for result in program.row_results]
     pointers = [o.name for o in program.operands] + [r.tensor for r in program.results]
-    constants = ["BLOCK", *{"row": [], "rows": ["ROWS"], "columns": ["LANES"]}[tile.form], *(["STAGES"] if stages else [])]
+    constants = ["BLOCK", *tile.constants, *(["STAGES"] if stages else [])]
     readings = program.depth + bool(program.full_results)
     title = "A row is read " + ("once" if readings == 1 else f"{readings} times") + ", BLOCK columns at a time."
     source = kernel(tile, "kernel", pointers, constants, text, title)

@@ -75,7 +75,7 @@ class Lowering:
 
     def host(self, title: str) -> Host:
         region = self.region
-        tensors = [value for value in region.inputs]
+        tensors = region.inputs
         return Host(
             name=region.name,
             parameters=region.parameters,

@@ -56,10 +56,11 @@ class View:
     @property
     def starved(self) -> bool:
         """Whether registers keep the multiprocessor half empty."""
-        return bool(self.launch and self.launch.limiter == "registers" and self.launch.occupancy < 0.5)
+        return bool(self.launch and self.launch.limiter == "registers" and self.launch.occupancy <= 0.5)
 
     def move(self, group: Group, values: dict[str, Any], why: str, bottleneck: str, gain: float) -> Move:
         before = self.spec.group(group)
+        values = {name: value for name, value in values.items() if before.get(name) != value}
         change = ", ".join(f"{name} {before.get(name)} -> {value}" for name, value in values.items())
         edits = {self.spec.name: {group: values}}
         return Move(
@@ -77,14 +78,8 @@ def moves(spec: RegionSpec, group: Group, profile: StaticProfile | None, device:
     launches = launches_of(profile, spec)
     view = View(spec, device, max(launches, key=lambda launch: launch.estimate_ms) if launches else None)
     rules = {"structure": _structure, "mapping": _mapping, "tiling": _tiling, "memory": _memory}
-    found = [move for move in rules[group](view) if not _repeats(move, spec)]
+    found = [move for move in rules[group](view) if move.edits[spec.name][group]]
     return sorted(found, key=lambda move: -move.expected_gain)
-
-
-def _repeats(move: Move, spec: RegionSpec) -> bool:
-    """Whether a move changes nothing."""
-    now = spec.group(move.group)
-    return all(now.get(name) == value for name, value in move.edits[spec.name][move.group].items())
 
 
 def _structure(view: View) -> list[Move]:
@@ -155,17 +150,18 @@ def _splits(view: View) -> list[Move]:
 def _tiling(view: View) -> list[Move]:
     tiling, found = view.spec.tiling, []
     vector = VECTOR_BYTES // view.spec.facts["item_bytes"]
-    if view.warps < 32 and (view.spills or view.starved or view.each > 2 * vector):
+    if view.warps < 32 and (view.spills or view.starved or view.each > vector):
         if view.spills:
             why, gain = f"{view.spills} bytes a thread spill", 0.25
         else:
-            why, gain = f"{view.each:g} elements a thread", 0.1
+            why, gain = f"{view.each:g} elements a thread", 0.1 if view.each > 2 * vector else 0.05
         why += ": twice the warps halve what each thread holds and keep more loads in flight"
-        found.append(view.move("tiling", {"num_warps": 2 * view.warps}, why, "spills" if view.spills else "memory", gain))
+        bottleneck = "spills" if view.spills else "memory"
+        found.append(view.move("tiling", {"num_warps": 2 * view.warps}, why, bottleneck, gain))
     if view.warps > 1 and view.each <= vector / 2:
         why = f"{view.each:g} elements a thread cannot fill a {VECTOR_BYTES}-byte load, and warps cost an exchange"
         found.append(view.move("tiling", {"num_warps": view.warps // 2}, why, "latency", 0.08))
-    elif view.warps > 4 and view.each <= vector:
+    elif view.warps > 4 and view.each <= 2 * vector and not view.spills:
         why = "fewer warps exchange less when the row is put together"
         found.append(view.move("tiling", {"num_warps": view.warps // 2}, why, "latency", 0.03))
     for name in ("BLOCK", "LANES"):

@@ -100,7 +100,7 @@ class Program:
             if isinstance(step, Point):
                 levels[step.name] = depth
             else:
-                levels |= {name: depth + 1 for name in step.names}
+                levels |= dict.fromkeys(step.names, depth + 1)
         return levels
 
     @property

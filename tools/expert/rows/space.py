@@ -3,7 +3,7 @@
 A *place* says, for each dimension of a tensor, which axes of the space it runs along; none where its size is one.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from egg.tools.expert.rows.anchors import Anchor, read_anchor
 
@@ -63,7 +63,7 @@ class Space:
             rows = tuple(axes for dim, axes in enumerate(self.whole) if dim not in self.reduced)
         for output in anchor.outputs:
             self.places[output] = rows
-        operands = [self.graph.arguments(anchor.node).get(name) for name in ("weight", "bias")]
+        operands: list[Any] = [self.graph.arguments(anchor.node).get(name) for name in ("weight", "bias")]
         normal = [place for i, place in enumerate(self.whole) if i in (anchor.dims if not self.grouped else (1,))]
         return all(self._agrees(node, tuple(normal)) for node in operands if hasattr(node, "op"))
 
@@ -94,7 +94,8 @@ class Space:
         sizes = self._sizes(operand)
         under = place[len(place) - len(sizes) :]
         found = tuple(
-            () if size == (1, 1) and self._extent(axes) != (1, 1) else axes for size, axes in zip(sizes, under, strict=True)
+            () if size == (1, 1) and self._extent(axes) != (1, 1) else axes
+            for size, axes in zip(sizes, under, strict=True)
         )
         return self._agrees(operand, found)
 

@@ -19,22 +19,23 @@ def write(tile: Tile, host: Host, memory: dict[str, Any]) -> str:
     """Kernels and host function."""
     program = tile.program
     inputs = [o.name for o in program.operands]
-    sources, calls, parts = [], [], []
-    lanes = ["LANES"] if tile.form == "columns" else []
+    sources: list[str] = []
+    calls: list[str] = []
+    parts: list[str] = []
+    constants = ["BLOCK", *tile.constants, "SPLITS"]
     for level in range(1, program.depth + 1):
         sums = [f"{s.names[0]}_sums" for s in _at(tile, level) if s.kind == "sum" and program.compensated]
         new = [value for s in _at(tile, level) for value in statistics.running(s)]
         suffix = f"part_{level}" if program.depth > 1 else "part"
-        constants = ["BLOCK", *lanes, "SPLITS"]
-        text = _part(tile, level, memory)
-        sources.append(kernel(tile, suffix, [*inputs, *parts, *new], constants, text, f"{_what(level)} of a part of a row."))
+        text, title = _part(tile, level, memory), f"{_what(level)} of a part of a row."
+        sources.append(kernel(tile, suffix, [*inputs, *parts, *new], constants, text, title))
         calls += [_allocate(value, tile, host, wide=value in sums) for value in new]
         calls.append(host.launch(sources[-1], f"{grid(tile)}, splits"))
         parts += new
     pointers = [*inputs, *parts, *(r.tensor for r in program.results)]
     whole = bool(program.full_results)
     title = "The results of a part of a row." if whole else "Put the parts of each row together."
-    sources.append(kernel(tile, "finish", pointers, ["BLOCK", *lanes, "SPLITS"], _finish(tile, memory), title))
+    sources.append(kernel(tile, "finish", pointers, constants, _finish(tile, memory), title))
     calls.append(host.launch(sources[-1], grid(tile) + (", splits" if whole else "")))
     shares = [
         host.fitted(blocks(tile)),

@@ -4,7 +4,6 @@ A running statistic keeps one value for each slot of the tile, so that a step al
 threads; the slots are put together once, at the end. The same formulas put the parts of a split row together.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from egg.tools.expert.rows.program import Statistic
@@ -156,11 +155,11 @@ def _divide(value: str, by: str, tile: Tile) -> str:
 
 def _extremum(op: str, name: str, value: str, tile: Tile) -> list[str]:
     """A NaN in the row is its extremum, as in PyTorch; Triton's own reduction drops it."""
-    broken: Callable[[str], str] = lambda v: tile.reduce("max", f"({v} != {v}).to(tl.int32)")  # noqa: E731
+    broken = tile.reduce("max", f"({name}_from != {name}_from).to(tl.int32)")
     return [
         f"{name}_from = {value}",
         f"{name} = {tile.reduce(op, f'{name}_from')}",
-        f"{name} = tl.where({broken(f'{name}_from')} > 0, float(\"nan\"), {name})",
+        f'{name} = tl.where({broken} > 0, float("nan"), {name})',
     ]
 
 

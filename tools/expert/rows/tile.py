@@ -36,7 +36,13 @@ class Tile:
 
     @property
     def shape(self) -> str:
-        return {"row": f"[{self.inner}]", "rows": f"[ROWS, {self.inner}]", "columns": f"[{self.inner}, LANES]"}[self.form]
+        shapes = {"row": f"[{self.inner}]", "rows": f"[ROWS, {self.inner}]", "columns": f"[{self.inner}, LANES]"}
+        return shapes[self.form]
+
+    @property
+    def constants(self) -> list[str]:
+        """Block sizes besides BLOCK."""
+        return {"row": [], "rows": ["ROWS"], "columns": ["LANES"]}[self.form]
 
     @property
     def steps(self) -> str:
@@ -120,7 +126,8 @@ class Tile:
 
     def _decode(self, name: str, axes: list[int]) -> list[str]:
         """Split a running index into its axes, where a tensor does not run over all of them together."""
-        if not any(self._apart(list(tensor.axes), axes) for tensor in (*self.program.operands, *self.program.results)):
+        tensors: list[Operand | Result] = [*self.program.operands, *self.program.results]
+        if not any(self._apart(list(tensor.axes), axes) for tensor in tensors):
             return []
         lines = []
         for place, axis in enumerate(axes):

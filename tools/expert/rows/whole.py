@@ -19,7 +19,7 @@ def write(tile: Tile, host: Host, memory: dict[str, Any], persistent: bool) -> s
         text, constants = _persistent(tile, memory)
     else:
         text = [*tile.place(), *tile.columns(), tile.inside, *body.at_once(tile)]
-        constants = {"row": [], "rows": ["ROWS"], "columns": ["LANES"]}[tile.form]
+        constants = tile.constants
     program = tile.program
     pointers = [o.name for o in program.operands] + [r.tensor for r in program.results]
     source = kernel(tile, "kernel", pointers, ["BLOCK", *constants], text, TITLES[tile.form])
