@@ -1,5 +1,7 @@
 """Rules for tuning a pointwise region: keep enough bytes in flight, and no more programs than needed."""
 
+from collections.abc import Mapping
+
 from egg.state.device import Device
 from egg.state.evaluation import StaticProfile
 from egg.state.stage import Group
@@ -19,7 +21,7 @@ def moves(spec: RegionSpec, group: Group, profile: StaticProfile | None, device:
     return _memory(spec)
 
 
-def _move(spec: RegionSpec, group: Group, values: dict[str, object], why: str, bottleneck: str, gain: float) -> Move:
+def _move(spec: RegionSpec, group: Group, values: Mapping[str, object], why: str, bottleneck: str, gain: float) -> Move:
     before = spec.group(group)
     change = ", ".join(f"{name} {before.get(name)} -> {value}" for name, value in values.items())
     edits = {spec.name: {group: dict(values)}}

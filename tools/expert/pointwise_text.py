@@ -1,10 +1,15 @@
 """Source of a pointwise region: META table, kernel, host function."""
 
+from typing import TYPE_CHECKING
+
 from egg.tools.expert.broadcast import Axes, flat_index
 from egg.tools.expert.chain import lines
 from egg.tools.expert.layout import call
 from egg.tools.expert.region import Region, Value
 from egg.tools.expert.spec import RegionSpec
+
+if TYPE_CHECKING:
+    from torch.fx import Node
 
 
 def write(region: Region, spec: RegionSpec, axes: Axes) -> str:
@@ -68,7 +73,8 @@ class _Program:
         return "\n".join([signature, *("    " + line for line in body), f"    return {', '.join(results)}"])
 
     def _compute(self) -> list[str]:
-        statements = lines(self.region, self.region.nodes, values := {}, self._load, self.scalars)
+        values: dict[Node, str] = {}
+        statements = lines(self.region, self.region.nodes, values, self._load, self.scalars)
         whole = flat_index(self.whole, self._coordinates(), self.sizes) if self.rowwise else "offsets"
         stores = [
             f"tl.store(result_{i}_ptr + {whole}, {values[node]}, mask=inside)"

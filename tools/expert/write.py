@@ -48,15 +48,26 @@ def write(order: Order) -> Skeleton:
 def _write(order: Order, captured: Capture, structure: str) -> Skeleton:
     cut = cut_up(captured, structure)
     spec = decide(order, cut, structure)
-    written = [region for region in cut.regions if not stays_torch(spec, region.name)]
+    written: list[Region] = []
+    texts: list[str] = []
+    left: list[str] = []
+    for region in cut.regions:
+        if stays_torch(spec, region.name):
+            left.append(f"{region.name}: asked for")
+            continue
+        try:
+            texts.append(_emit(region, spec, order.policy))
+            written.append(region)
+        except Exception as error:  # one region that a kind cannot write must not cost the others
+            left.append(f"{region.name}: {type(error).__name__}: {error}")
+            spec = spec.edited({region.name: {"structure": {"name": TORCH}}})
     if not written:
-        return whole_module(order.source, order.policy, "no part of it has a kind that the library can write")
-    texts = [_emit(region, spec, order.policy) for region in written]
+        why = "; ".join(left) or "no part of it has a kind that the library can write"
+        return whole_module(order.source, order.policy, why)
     forward = Forward(captured, cut, tuple(written))
-    demoted = [f"{region.name}: asked for" for region in cut.regions if region not in written]
-    calls = [f"{base_name(node)}: no kind for it" for node in forward.torch_calls if node not in cut.owner]
+    left += [f"{base_name(node)}: no kind for it" for node in forward.torch_calls if node not in cut.owner]
     source = assemble(keep(order.source), spec, texts, forward, captured)
-    return Skeleton(source=source, spec=spec, torch_regions=(*demoted, *calls))
+    return Skeleton(source=source, spec=spec, torch_regions=tuple(left))
 
 
 def cut_up(captured: Capture, structure: str) -> Partition:
