@@ -11,7 +11,7 @@ from egg.tools.estimate import LAUNCH_MS, LaunchFacts, Prediction, TorchFacts, p
 from egg.tools.sandbox.client import Bounds, Reply, run
 from egg.tools.store import Store
 
-VERSION = 1
+VERSION = 2
 BOUNDS = Bounds(seconds=180)
 KEPT = 64
 """Launches a profile lists; the estimate counts all of them."""

@@ -74,7 +74,7 @@ def predict(device: Device, launch: LaunchFacts) -> Prediction:
         return Prediction(float("inf"), "occupancy", resident, filled)
     streaming = _streaming(device, launch, resident)
     times = {
-        "memory": _memory_ms(device, launch) / streaming,
+        "memory": _memory_ms(device, launch, resident) / streaming,
         "cache": _cache_ms(device, launch),
         "compute": _compute_ms(device, launch, resident),
         "latency": _latency_ms(launch, resident, filled),
@@ -94,10 +94,19 @@ def predict_torch(device: Device, policy: Policy, op: TorchFacts) -> float:
     return LAUNCH_MS + _ms(op.bytes, device.bandwidth * STREAM) + _ms(op.flops, device.peak[unit] * 0.75)
 
 
-def _memory_ms(device: Device, launch: LaunchFacts) -> float:
-    """Every byte that the arguments span crosses once, and no more than the kernel touches."""
+def _memory_ms(device: Device, launch: LaunchFacts, resident: Occupancy) -> float:
+    """Every byte that the arguments span crosses once, and no more than the kernel touches.
+
+    What a program reads again crosses again if the resident programs' data do not fit the second-level cache; not in
+    products, whose programs read each other's data.
+    """
     touched = launch.load_bytes + launch.store_bytes
     moved = min(launch.bytes, touched) if touched else launch.bytes
+    if touched > moved and not launch.dots:
+        programs = prod(launch.grid)
+        at_once = min(programs, resident.blocks * device.multiprocessors)
+        held = launch.load_bytes / programs * at_once / device.l2_bytes
+        moved += (touched - moved) * min(1.0, max(0.0, 2 * held - 1))
     return _ms(moved, device.bandwidth * STREAM)
 
 
@@ -128,7 +137,7 @@ def _compute_ms(device: Device, launch: LaunchFacts, resident: Occupancy) -> flo
         _ms(flops, device.peak[unit] * (REACHED["none"] if unit == "fp32" else reached))
         for unit, flops in launch.dots.items()
     )
-    plain = _ms(launch.alu, device.peak["fp32"] / 2 * 0.6)
+    plain = _ms(launch.alu, device.peak["fp32"] / 2)
     hidden = min(1.0, (resident.fraction / 0.25) ** 0.5) if not launch.dots else min(1.0, resident.fraction / 0.06)
     programs = prod(launch.grid)
     filled = _tail(programs / device.multiprocessors / min(resident.blocks, max(1, programs // device.multiprocessors)))

@@ -22,7 +22,8 @@ WIDTH = {"f64": 8, "i64": 8, "f32": 4, "i32": 4, "f16": 2, "bf16": 2, "i16": 2} 
 PRODUCTS = {"tf32x3": ("tf32", 3), "bf16x3": ("bf16", 3), "bf16x6": ("bf16", 6), "tf32": ("tf32", 1)}
 INPUTS = {"f16": "fp16", "bf16": "bf16", "i8": "int8"}
 SLOW = ("math.", "arith.divf", "tt.extern_elementwise", "tt.precise_divf", "tt.precise_sqrt")
-SLOW_COST = 8.0  # a special-function unit does 16 lanes a clock where the ordinary ones do 128
+QUICK = ("math.fma", "math.abs", "math.floor", "math.ceil")
+SLOW_COST = 6.0  # a special-function unit does 16 lanes a clock where the ordinary ones do 128, beside them
 
 BINARY: dict[str, Callable[[int, int], int]] = {
     "arith.addi": lambda a, b: a + b,
@@ -140,10 +141,9 @@ def _tally(op: str, rest: str, scope: Scope, programs: int, work: Work) -> None:
         work.store_bytes += _bytes(tensors[0]) * often
     elif op in ("tt.dot", "tt.dot_scaled"):
         _dot(rest, tensors, often, work)
-    elif op.startswith(SLOW):
-        work.alu += SLOW_COST * _elements(tensors[-1]) * often
-    elif op.startswith("arith.") and op.endswith("f"):
-        work.alu += _elements(tensors[-1]) * often
+    elif op.startswith(SLOW) or (op.startswith("arith.") and op.endswith("f")):
+        slow = op.startswith(SLOW) and not op.startswith(QUICK)
+        work.alu += (SLOW_COST if slow else 1.0) * _elements(tensors[-1]) * often
 
 
 def _dot(rest: str, tensors: list[tuple[str, str]], often: float, work: Work) -> None:
