@@ -8,7 +8,7 @@ from egg.state.evaluation import Launch, StaticProfile
 from egg.state.settings import Policy
 from egg.state.stage import Group
 from egg.tools.expert.gemm_decide import decide, product_of
-from egg.tools.expert.gemm_plan import Method, Product, Tile, candidates, seconds, shared_bytes
+from egg.tools.expert.gemm_plan import Method, Product, Tile, candidates, method_of, seconds, shared_bytes
 from egg.tools.expert.kinds import launches_of
 from egg.tools.expert.spec import Move, RegionSpec
 
@@ -30,10 +30,10 @@ class _State:
     def __init__(self, spec: RegionSpec, launch: Launch | None, device: Device) -> None:
         self.spec, self.launch, self.device = spec, launch, device
         self.name: str = spec.structure["name"]
-        self.method: Method = spec.structure["method"]
+        self.method: Method = method_of(spec.structure)
         self.product: Product = product_of(spec.facts)
         self.tile = Tile.of(spec.tiling, spec.memory)
-        self.chunks = int(spec.mapping["CHUNKS"]) if self.name == "split_k" else 1
+        self.chunks = int(spec.mapping.get("CHUNKS", 2)) if self.name == "split_k" else 1
         self.now = self.time(self.tile, self.chunks)
 
     def time(self, tile: Tile, chunks: int) -> float:

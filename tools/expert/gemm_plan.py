@@ -92,6 +92,14 @@ def method(dtype: str, structure: str, policy: Policy) -> Method:
     return "tf32" if policy is Policy.TF32 else "tf32x3"
 
 
+def method_of(structure: dict[str, Any]) -> Method:
+    """The method in a spec's structure, or the nearest one that goes with its name: an edit may change either alone."""
+    chosen: Method = structure["method"]
+    if structure["name"] == "scaled_fp16":
+        return chosen if chosen in ("fp16x3", "fp16x1") else "fp16x1" if chosen == "tf32" else "fp16x3"
+    return {"fp16x3": "tf32x3", "fp16x1": "tf32"}.get(chosen, chosen)  # type: ignore[return-value]
+
+
 def depth(method: Method, k: int, device: Device) -> int:
     """BLOCK_K: 128 bytes of a row, less where three products keep more of it in registers."""
     block = {"tf32x3": 32 if modern(device) else 16, "tf32": 32, "ieee": 16}.get(method, 64)

@@ -6,6 +6,7 @@ from egg.tools.expert import gemm_host_text as host
 from egg.tools.expert import gemm_kernel_text as kernels
 from egg.tools.expert.gemm_epilogue import Epilogue, out_name, write_epilogue
 from egg.tools.expert.gemm_operands import Operands
+from egg.tools.expert.gemm_plan import method_of
 from egg.tools.expert.region import Region
 from egg.tools.expert.spec import RegionSpec
 from egg.tools.expert.template import meta_table, render
@@ -23,7 +24,7 @@ def write(region: Region, spec: RegionSpec, found: Operands) -> str:
 
 def _tiled(spec: RegionSpec, common: dict[str, Any]) -> list[str]:
     name, split = spec.name, spec.structure["name"] == "split_k"
-    precision = spec.structure["method"]
+    precision = method_of(spec.structure)
     values = common | {
         "split": split,
         "precision": None if precision == "half" else precision,
@@ -31,7 +32,7 @@ def _tiled(spec: RegionSpec, common: dict[str, Any]) -> list[str]:
     }
     tables = meta_table(name, _meta(spec))
     if split:
-        tables += f"{name.upper()}_CHUNKS = {int(spec.mapping['CHUNKS'])}\n"
+        tables += f"{name.upper()}_CHUNKS = {int(spec.mapping.get('CHUNKS', 2))}\n"
         tables += f"{name.upper()}_COMBINE = dict(BLOCK_M=16, BLOCK_N=64, num_warps=4)\n"
     product = values | {"pointers": "partial_ptr" if split else common["pointers"]}
     parts = [tables, render(kernels.ORDER, name=name)]
@@ -42,12 +43,12 @@ def _tiled(spec: RegionSpec, common: dict[str, Any]) -> list[str]:
 
 
 def _halves(spec: RegionSpec, common: dict[str, Any]) -> list[str]:
-    name, low, tma = spec.name, spec.structure["method"] == "fp16x3", spec.memory.get("loads") == "tma"
+    name, low, tma = spec.name, method_of(spec.structure) == "fp16x3", spec.memory.get("loads") == "tma"
     halves = ("high", "low") if low else ("high",)
     names = [f"{side}_{half}" for side in "ab" for half in halves]
     values = common | {"low": low, "tma": tma, "halves": halves}
     tables = meta_table(name, _meta(spec))
-    tables += f"{name.upper()}_SPLIT = dict(BLOCK_R=1, BLOCK_C={int(spec.tiling['SPLIT_C'])}, num_warps=8)\n"
+    tables += f"{name.upper()}_SPLIT = dict(BLOCK_R=1, BLOCK_C={int(spec.tiling.get('SPLIT_C', 1024))}, num_warps=8)\n"
     tables += f"{name.upper()}_SPLIT_TRANSPOSED = dict(BLOCK_R=16, BLOCK_C=256, num_warps=8)\n"
     suffix = "tma" if tma else "ptr"
     return [
@@ -79,6 +80,7 @@ def _common(region: Region, spec: RegionSpec, found: Operands, epilogue: Epilogu
     )
     size = found.product
     shape = f"{'batches of ' if found.batched else ''}({size.m}, {size.k}) @ ({size.k}, {size.n})"
+    after = f", then {chain}" if chain else ""
     return {
         "name": region.name,
         "upper": region.name.upper(),
@@ -93,5 +95,5 @@ def _common(region: Region, spec: RegionSpec, found: Operands, epilogue: Epilogu
         "prepare": found.prepare,
         "allocate": allocate.rstrip("\n"),
         "returned": ", ".join(names),
-        "summary": f"{shape} at full size{', then ' + chain if chain else ''}; products by {spec.structure['method']}.",
+        "summary": f"{shape} at full size{after}; products by {method_of(spec.structure)}.",
     }
