@@ -12,9 +12,9 @@ def _problem(name: str, forward: str, inputs: str, init: str = "pass", small: di
 
     def text(values: dict[str, int]) -> str:
         constants = "".join(f"{key} = {value}\n" for key, value in values.items())
-        begin = "class Model(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        begin = "class Model(nn.Module):\n    def __init__(self, heads, size, tokens):\n        super().__init__()\n"
         model = f"{begin}        {init}\n\n{forward}"
-        functions = f"def get_inputs():\n    return {inputs}\n\n\ndef get_init_inputs():\n    return []\n"
+        functions = f"def get_inputs():\n    return {inputs}\n\n\ndef get_init_inputs():\n    return [H, H * D, T]\n"
         return f"{HEAD}{constants}\n\n{model}\n\n{functions}"
 
     return Problem(
@@ -52,9 +52,9 @@ GPT = _problem(
         return mixed.transpose(1, 2).contiguous().view(x.shape)
 """,
     "[torch.randn(B, T, H * D)]",
-    """self.heads = H
-        self.qkv = nn.Linear(H * D, 3 * H * D)
-        self.register_buffer("mask", torch.tril(torch.ones(T + 3, T + 3)).view(1, 1, T + 3, T + 3))""",
+    """self.heads = heads
+        self.qkv = nn.Linear(size, 3 * size)
+        self.register_buffer("mask", torch.tril(torch.ones(tokens + 3, tokens + 3))[None, None])""",
     small={"D": 16},
 )
 TRIANGLE = _problem(
@@ -132,4 +132,18 @@ RUNNING_MIDDLE = _problem(
         return torch.cumsum(x + shift, dim=1)
 """,
     "[torch.randn(B, T, D), torch.randn(D)]",
+)
+POOLED = _problem(
+    "pooled",
+    """    def forward(self, x, shift):
+        return F.hardswish(F.max_pool2d(x, kernel_size=3, stride=2, padding=1)) + shift
+""",
+    "[torch.randn(B, H, T, D), torch.randn(H, 1, 1)]",
+)
+POOLED_MEAN = _problem(
+    "pooled_mean",
+    """    def forward(self, x):
+        return torch.relu(F.avg_pool2d(x, kernel_size=(2, 3), stride=2, padding=1, count_include_pad=False))
+""",
+    "[torch.randn(B, H, T, D)]",
 )

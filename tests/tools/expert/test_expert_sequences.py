@@ -1,4 +1,4 @@
-"""Attention, rotary embeddings, cross-entropy and running sums: found, written, and right in the interpreter."""
+"""Attention, rotary embeddings, cross-entropy, running sums, pooling: found, written, and right in the interpreter."""
 
 from pathlib import Path
 
@@ -20,6 +20,7 @@ QUICK = [
     (problems.ROTARY, "rope", "fused"),
     (problems.LOSS, "cross_entropy", "online_rows"),
     (problems.RUNNING, "scan", "scan_chunks"),
+    (problems.POOLED, "pooling", "fused"),
 ]
 MORE = [
     (problems.CAUSAL, "attention", "flash_split_kv"),
@@ -35,6 +36,7 @@ MORE = [
     (problems.NLL, "cross_entropy", "split_classes"),
     (problems.RUNNING, "scan", "scan_rows"),
     (problems.RUNNING_MIDDLE, "scan", "scan_rows"),
+    (problems.POOLED_MEAN, "pooling", "fused"),
 ]
 CASES = [pytest.param(*case, id=f"{case[0].name}-{case[2]}") for case in QUICK]
 CASES += [pytest.param(*case, id=f"{case[0].name}-{case[2]}", marks=pytest.mark.slow) for case in MORE]
