@@ -1,6 +1,6 @@
 """How tensors of different shapes meet in one flat index: axes that always go together become one."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from egg.tools.expert.region import Value
@@ -15,27 +15,27 @@ class Axes:
     """By tensor name: for each group, whether the tensor runs along it or is repeated."""
 
 
-def group_axes(result: Value, tensors: Sequence[Value]) -> Axes | None:
-    """The fewest groups; None where a tensor does not broadcast to the result in the same way at both sizes."""
+def group_axes(result: Value, tensors: Sequence[Value], strided: Collection[str] = ()) -> Axes | None:
+    """The fewest groups; None where a tensor does not broadcast to the result in the same way at both sizes.
+
+    Dimensions of tensors named in `strided` stay apart, so that each can have a stride of its own.
+    """
     patterns = {tensor.name: _runs_along(result, tensor) for tensor in tensors}
     if any(pattern is None for pattern in patterns.values()):
         return None
     rank = len(result.shape)
     real = {name: pattern for name, pattern in patterns.items() if pattern is not None}
     columns = [tuple(pattern[dim] for pattern in real.values()) for dim in range(rank)]
+    apart = {dim for name in strided for dim in range(rank) if real[name][dim]}
     groups: list[list[int]] = []
     for dim in range(rank):
-        alike = groups and _compatible(columns[groups[-1][-1]], columns[dim])
-        if alike:
+        last = groups[-1][-1] if groups else None
+        if last is not None and columns[last] == columns[dim] and not {last, dim} & apart:
             groups[-1].append(dim)
         else:
             groups.append([dim])
     present = {name: tuple(pattern[group[-1]] for group in groups) for name, pattern in real.items()}
     return Axes(tuple(tuple(group) for group in groups), present)
-
-
-def _compatible(one: tuple[bool, ...], other: tuple[bool, ...]) -> bool:
-    return one == other
 
 
 def _runs_along(result: Value, tensor: Value) -> tuple[bool, ...] | None:

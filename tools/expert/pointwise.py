@@ -30,7 +30,7 @@ def region_axes(region: Region) -> Axes | None:
     shapes = {(value.shape, value.small_shape) for value in results}
     if len(shapes) != 1:
         return None
-    return group_axes(results[0], [*region.inputs, *results])
+    return group_axes(results[0], [*region.inputs, *results], [v.name for v in region.inputs if v.row_strided])
 
 
 class Pointwise:
@@ -75,7 +75,7 @@ class Pointwise:
                 "item_bytes": max(value.bytes // max(1, value.elements) for value in (*region.inputs, result)),
                 "inputs": len(region.inputs),
                 "broadcast": any(value.elements < result.elements for value in region.inputs),
-                "wide": result.elements > INT32,
+                "wide": max(result.elements, *(_span(node) for node in region.input_nodes)) > INT32,
                 "sms": device.multiprocessors,
             },
         )
@@ -90,6 +90,12 @@ class Pointwise:
         self, spec: RegionSpec, group: Group, profile: StaticProfile | None, device: Device, workload: Workload
     ) -> list[Move]:
         return moves(spec, group, profile, device)
+
+
+def _span(node: "Node") -> int:
+    """Elements from a tensor's first to its last in memory."""
+    tensor = node.meta["val"]
+    return 1 + sum(int((size - 1) * stride) for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
 
 
 def _elements(value: Value, dims: tuple[int, ...]) -> int:

@@ -42,7 +42,7 @@ class _Program:
     def kernel(self) -> str:
         sizes = self._kernel_sizes()
         names = [f"{value.name}_ptr" for value in self.inputs] + [f"result_{i}_ptr" for i in range(len(self.outputs))]
-        arguments = [*names, *sizes, *self.scalars, "BLOCK: tl.constexpr"]
+        arguments = [*names, *sizes, *self._strides(), *self.scalars, "BLOCK: tl.constexpr"]
         body = [*self._indices(), *self.statements]
         if self.programs:
             head = ["for block in range(tl.program_id(0), tl.cdiv(total, BLOCK), tl.num_programs(0)):"]
@@ -58,7 +58,7 @@ class _Program:
 
     def host(self) -> str:
         result, name = self.outputs[0], self.region.name
-        prepare = [f"{value.name} = {value.name}.contiguous()" for value in self.inputs]
+        prepare = [self._prepare(value) for value in self.inputs]
         shape = self._shape(result)
         device = f"{self.inputs[0].name}.device"
         allocate = [f"shape = {shape}"] + [
@@ -67,7 +67,8 @@ class _Program:
         ]
         results = [f"result_{i}" for i in range(len(self.outputs))]
         inputs, sizes = [value.name for value in self.inputs], self._host_sizes()
-        operands = [*inputs, *results, *sizes, *self.scalars.values(), f"**{name.upper()}_META"]
+        strides = list(self._strides().values())
+        operands = [*inputs, *results, *sizes, *strides, *self.scalars.values(), f"**{name.upper()}_META"]
         body = [*prepare, *allocate, f"grid = {self._grid()}", call(f"{name}_kernel[grid]", operands, indent=4)]
         signature = f"def {name}({self.region.parameters}):"
         return "\n".join([signature, *("    " + line for line in body), f"    return {', '.join(results)}"])
@@ -86,11 +87,48 @@ class _Program:
         present = self.axes.present[value.name]
         if not any(present):
             return f"tl.load({value.name}_ptr)"
-        index = "offsets" if all(present) and not self.rowwise else flat_index(present, self._coordinates(), self.sizes)
+        index = self._strided_index(value) if value.row_strided else self._index(present)
         if self.rowwise and not present[-1]:
             return f"tl.load({value.name}_ptr + {index})"
         keep = ', eviction_policy="evict_last"' if self.spec.memory.get("keep_broadcast") and not all(present) else ""
         return f"tl.load({value.name}_ptr + {index}, mask=inside{keep})"
+
+    def _index(self, present: tuple[bool, ...]) -> str:
+        """Offset in a contiguous tensor."""
+        if all(present) and not self.rowwise:
+            return "offsets"
+        return flat_index(present, self._coordinates(), self.sizes)
+
+    def _strided_index(self, value: Value) -> str:
+        terms = [
+            coordinate if stride is None else f"{coordinate} * {stride}"
+            for coordinate, stride, _ in self._strided_dims(value)
+        ]
+        return " + ".join(terms) or "0"
+
+    def _strided_dims(self, value: Value) -> list[tuple[str, str | None, int]]:
+        """(coordinate, kernel parameter for the stride, dimension) wherever the tensor is not repeated."""
+        missing = len(self.outputs[0].shape) - len(value.shape)
+        last = len(value.shape) - 1
+        found: list[tuple[str, str | None, int]] = []
+        for coordinate, group, here in zip(
+            self._coordinates(), self.axes.groups, self.axes.present[value.name], strict=True
+        ):
+            if here:
+                dim = group[0] - missing
+                found.append((coordinate, None if dim == last else f"{value.name}_stride_{dim}", dim))
+        return found
+
+    def _strides(self) -> dict[str, str]:
+        """Kernel parameters for strides, and what the host passes."""
+        dims = [(value, *rest) for value in self.inputs if value.row_strided for rest in self._strided_dims(value)]
+        return {stride: f"{value.name}.stride({dim})" for value, _, stride, dim in dims if stride is not None}
+
+    def _prepare(self, value: Value) -> str:
+        """A layout that the kernel can read; no copy where it has it already."""
+        if value.row_strided:
+            return f"{value.name} = {value.name} if {value.name}.stride(-1) == 1 else {value.name}.contiguous()"
+        return f"{value.name} = {value.name}.contiguous()"
 
     def _coordinates(self) -> list[str]:
         if len(self.sizes) == 1:

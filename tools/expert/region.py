@@ -24,6 +24,8 @@ class Value:
     """Without the `torch.` prefix."""
     contiguous: bool
     """As traced; call `.contiguous()` or pass strides where it is False."""
+    row_strided: bool
+    """Not contiguous, but its last dimension is (a slice, heads taken apart): strides can take a copy's place."""
     parameter: bool
     """A parameter or buffer of the module, not computed from the inputs."""
 
@@ -98,13 +100,15 @@ class Graph:
 
     def value(self, node: "Node") -> Value:
         """The tensor that a node or placeholder stands for."""
-        tensor = node.meta["val"]
+        tensor, small = node.meta["val"], self.twin[node].meta["val"]
+        in_rows = all(t.dim() > 1 and t.stride(-1) == 1 for t in (tensor, small))
         return Value(
             name=self.names[node],
             shape=self.shape(node),
             small_shape=self.shape(self.twin[node]),
             dtype=self.dtype(node),
             contiguous=bool(tensor.is_contiguous()),
+            row_strided=in_rows and not tensor.is_contiguous(),
             parameter=node in self.parameters,
         )
 

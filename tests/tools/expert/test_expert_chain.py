@@ -19,6 +19,7 @@ x > y, x.masked_fill(y > 0, float("-inf")), torch.where(x < 0, y, x), (x > 0) & 
 torch.where(x > 0, 1.0, x), torch.logical_and(x > 0, y > 0), torch.softmax(x, 1).log(),
 (x.half() + y).float(), (x > 0).float() * y, x.double() + 1, (x > 0).long() * 2,
 x + y[0], x * y[:, :1], x[:, :1] + y[:1], x[0] - y.reshape(-1)[0], x[:, None, :3] + y[None, :, :3],
+x[:, :9] * y[:, 9:18], x[:, :12].unflatten(1, (3, 4)).transpose(0, 1) + y[:1, :4], x[:, 1:2] * y, x.t() * 2,
 x / 0.0, (x * 1e30).exp(), (-x.abs()).log(), torch.sigmoid(x * 1e3), F.gelu(x * 1e2), torch.tanh(x * 1e-4)
 """
 
@@ -38,7 +39,7 @@ def get_init_inputs():
 
 
 def test_operators(tmp_path: Path) -> None:
-    tested = problem(BODY, "ROWS, COLS = 500, 1000", "ROWS, COLS = 13, 37")
+    tested = problem(BODY, "ROWS, COLS = 520, 1000", "ROWS, COLS = 13, 37")
     skeleton = write_kernel(tested, policy=Policy.STOCK, device=DEVICE, store=Store(tmp_path))
     assert not skeleton.torch_regions
     payload = {"problem": tested.small_source, "kernel": skeleton.source}
