@@ -52,7 +52,9 @@ def check_backbone(settings: Settings) -> None:
     where = settings.base_url or "api.openai.com"
     client = openai.OpenAI(api_key=key, base_url=settings.base_url, max_retries=0, timeout=10)
     try:
-        client.models.retrieve(name)
+        answer = client.models.retrieve(name)
+        if not isinstance(answer, openai.types.Model):
+            raise UserError(f"{where} is no OpenAI-compatible server: check --base-url (it usually ends in /v1)")
     except (openai.AuthenticationError, openai.PermissionDeniedError):
         raise UserError(f"{where} refused the key: set OPENAI_API_KEY to one that may use {name}") from None
     except openai.APIConnectionError:

@@ -1,6 +1,7 @@
 """The expert guides: short Markdown entries whose front matter says when they apply."""
 
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 from pydantic import Field
@@ -43,11 +44,13 @@ def read(path: Path) -> Guide:
     return Guide.model_validate({"topic": path.stem, "text": text.strip(), **fields, **lists})
 
 
-GUIDES = {guide.topic: guide for guide in map(read, sorted(FOLDER.glob("*.md")))}
-"""All guides by topic."""
+@cache
+def guides() -> dict[str, Guide]:
+    """All guides by topic."""
+    return {path.stem: read(path) for path in sorted(FOLDER.glob("*.md"))}
 
 
 def applying(spec: StageSpec, kinds: Iterable[str], target: str) -> tuple[Guide, ...]:
     """The guides that apply, by topic."""
     kinds = tuple(kinds)
-    return tuple(guide for guide in GUIDES.values() if guide.applies(spec, kinds, target))
+    return tuple(guide for guide in guides().values() if guide.applies(spec, kinds, target))

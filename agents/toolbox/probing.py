@@ -5,7 +5,7 @@ from typing import Literal
 
 from langchain_core.tools import ToolException, tool
 
-from egg.agents.guidebook import GUIDES
+from egg.agents.guidebook import guides
 from egg.agents.toolbox.bench import Answer, Runtime, state_of
 from egg.tools import verify
 
@@ -28,6 +28,6 @@ def probe(runtime: Runtime, kind: Literal["ones", "arange", "normal"]) -> Answer
 @tool(response_format="content_and_artifact")
 def guide(topic: str) -> Answer:
     """Read an expert guide; the brief lists the topics."""
-    if topic not in GUIDES:
-        raise ToolException(f"no guide on {topic!r}; there are: {', '.join(GUIDES)}")
-    return GUIDES[topic].text, {"topic": topic}
+    if topic not in guides():
+        raise ToolException(f"no guide on {topic!r}; there are: {', '.join(guides())}")
+    return guides()[topic].text, {"topic": topic}

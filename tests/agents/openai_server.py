@@ -1,6 +1,7 @@
 """An OpenAI-compatible server on loopback: real HTTP for the real client."""
 
 import json
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
@@ -10,11 +11,15 @@ _USAGE = {"prompt_tokens": 100, "completion_tokens": 7, "total_tokens": 107}
 
 
 class OpenAIServer:
-    """Speaks chat completions, plain and streamed. `replies` are served in order; `requests` holds what was asked."""
+    """Speaks chat completions, plain and streamed. Answers with `replies` in order, or with what `think` returns.
+
+    `requests` holds what was asked.
+    """
 
     def __init__(self) -> None:
         self.replies: list[dict[str, Any]] = []
         self.requests: list[dict[str, Any]] = []
+        self.think: Callable[[dict[str, Any]], dict[str, Any]] | None = None
         self.models: dict[str, int] = {"tiny": 200}
         self.key = "good"
         server = self
@@ -25,6 +30,8 @@ class OpenAIServer:
 
             def do_GET(self) -> None:
                 name = self.path.rpartition("/")[2]
+                if not self.path.startswith("/v1/"):
+                    return self._page()
                 self._json(server._refusal(self) or server.models.get(name, 404), {"id": name, "object": "model"})
 
             def do_POST(self) -> None:
@@ -32,7 +39,7 @@ class OpenAIServer:
                 if refusal := server._refusal(self):
                     return self._json(refusal, {"error": {"message": "bad key", "code": "invalid_api_key"}})
                 server.requests.append(body)
-                reply = server.replies[len(server.requests) - 1]
+                reply = server.think(body) if server.think else server.replies[len(server.requests) - 1]
                 if reply.get("status", 200) != 200:
                     return self._json(reply["status"], {"error": reply.get("error", {"message": "no"})}, reply)
                 if body.get("stream"):
@@ -42,6 +49,12 @@ class OpenAIServer:
                     message["tool_calls"] = [_wire(number, *one) for number, one in enumerate(reply["calls"])]
                 choice = {"index": 0, "message": message, "finish_reason": "stop"}
                 self._json(200, {**_HEAD, "object": "chat.completion", "choices": [choice], "usage": _USAGE}, reply)
+
+            def _page(self) -> None:
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html")
+                self.end_headers()
+                self.wfile.write(b"<html>welcome</html>")
 
             def _json(self, status: int, value: Any, reply: dict[str, Any] | None = None) -> None:
                 data = json.dumps(value).encode()

@@ -8,7 +8,7 @@ import pytest
 from langchain_core.messages import ToolMessage
 
 from egg.agents.build import build_code_agent, build_debug_agent, build_profile_agent
-from egg.state.candidate import Candidate
+from egg.state.candidate import Attempt, Candidate
 from egg.state.evaluation import Evaluation, Status
 from egg.state.run import AgentState
 from egg.state.settings import Policy
@@ -57,12 +57,16 @@ def test_the_rulebook_plans_in_two_calls_and_never_the_same_twice(drafted: Agent
         plan = result["plan"]
         if plan.worth_it:
             assert plan.edits
+            tried = (Attempt(id="0", origin=drafted["branch"], status="ok", change=plan.change),)
+            again = build_profile_agent().invoke({**drafted, "spec": spec, "attempts": tried})["plan"]
+            assert again.change != plan.change
             result = build_code_agent().invoke({**drafted, "spec": spec, "plan": plan})
             assert result["draft"].source != drafted["incumbent"].source  # type: ignore[union-attr]
         else:
             assert plan.why
 
 
+@pytest.mark.slow
 def test_an_llms_tools_work_on_it(drafted: AgentState, scripted: Callable[..., Scripted]) -> None:
     kernel = drafted["incumbent"]
     assert kernel is not None
@@ -81,6 +85,7 @@ def test_an_llms_tools_work_on_it(drafted: AgentState, scripted: Callable[..., S
     assert "laod" in broken.text
 
 
+@pytest.mark.slow
 def test_debug_probes_a_wrong_kernel(drafted: AgentState, scripted: Callable[..., Scripted]) -> None:
     kernel = drafted["incumbent"]
     assert kernel is not None

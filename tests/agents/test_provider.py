@@ -105,6 +105,8 @@ def test_the_check_before_a_run(server: OpenAIServer, monkeypatch: pytest.Monkey
         check_backbone(Settings(model="tiny"))
     with pytest.raises(UserError, match="not a URL"):
         check_backbone(Settings(model="openai:tiny", base_url="localhost:1"))
+    with pytest.raises(UserError, match="ends in /v1"):
+        check_backbone(Settings(model="openai:tiny", base_url=server.url.removesuffix("/v1")))
     server.key = "another"
     with pytest.raises(UserError, match="OPENAI_API_KEY"):
         check_backbone(Settings(model="openai:tiny", base_url=server.url))

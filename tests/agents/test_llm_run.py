@@ -1,0 +1,52 @@
+"""A whole run with a model behind HTTP, and the same run again from its exchange log."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from egg.graph.app import build_graph
+from tests.agents.openai_server import OpenAIServer
+
+PROBLEM = Path(__file__).parents[2] / "evals" / "problems" / "bias_silu_gate.py"
+
+
+def think(body: dict[str, Any]) -> dict[str, Any]:
+    """What a modest model would answer: a skeleton, a comment added to it, no plans."""
+    tools = {tool["function"]["name"] for tool in body["tools"]}
+    if "not_worth_it" in tools:
+        return {"calls": [("not_worth_it", {"why": "memory-bound already"})]}
+    if "no_fix" in tools:
+        return {"calls": [("no_fix", {"why": "no idea"})]}
+    last = body["messages"][-1]
+    if last["role"] == "user":
+        return {"calls": [("expert_skeleton", {})]}
+    source = re.search(r"```python\n(.*)```", last["content"], re.DOTALL)
+    if source:
+        mine = source.group(1) + "# by the model\n"
+        return {"calls": [("compile_kernel", {"source": mine})]}
+    name = last["content"].split()[1]
+    return {"calls": [("submit_kernel", {"source": name, "rationale": "the skeleton will do"})]}
+
+
+@pytest.mark.slow
+def test_a_run_with_a_model_over_http(server: OpenAIServer, tmp_path: Path) -> None:
+    server.think = think
+    request = {"problem_file": str(PROBLEM), "model": "openai:tiny", "base_url": server.url, "seeds": 1}
+    graph = build_graph(InMemorySaver())
+    config = {"configurable": {"thread_id": "t"}, "recursion_limit": 200}
+    end = graph.invoke({**request, "run_dir": str(tmp_path / "run")}, config)
+    assert end["outcome"].correct
+    assert end["outcome"].kernel
+    by_agent = end["usage"].by_agent
+    assert by_agent["seed-1/code"].calls == 3
+    assert by_agent["seed-1/code"].input_tokens == 300
+    assert by_agent["seed-expert/code"].input_tokens == 0
+    drafts = {attempt.origin: attempt.status for attempt in end["attempts"]}
+    assert drafts["seed-1"] == "ok"
+    paid = len(server.requests)
+    again = graph.invoke({**request, "run_dir": str(tmp_path / "run")}, {**config, "configurable": {"thread_id": "u"}})
+    assert len(server.requests) == paid, "every answer was in the exchange log"
+    assert again["outcome"].kernel == end["outcome"].kernel
