@@ -44,7 +44,8 @@ class Pooling:
         kernel = _pair(given["kernel_size"])
         if kernel[0] * kernel[1] > LARGEST_WINDOW:
             return None
-        nodes, output = (node,), node
+        nodes: tuple[Node, ...] = (node,)
+        output = node
         if op == "aten.max_pool2d_with_indices":
             users = tuple(node.users)
             if len(users) != 1 or users[0].args[1] != 0 or graph.returned(node):

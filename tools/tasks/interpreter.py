@@ -1,0 +1,29 @@
+"""Mends what Triton's interpreter gets wrong. Called where `TRITON_INTERPRET` is set, before any kernel runs."""
+
+from typing import Any
+
+
+def mend() -> None:
+    """Let `tl.dot` multiply bfloat16 values: the interpreter (Triton 3.6 to 3.9) multiplies their 16 bits as integers."""
+    import numpy as np
+    import triton.language as tl
+    from triton.runtime import interpreter
+
+    builder: Any = interpreter.InterpreterBuilder
+    if getattr(builder.create_dot, "mended", False):
+        return
+    plain = builder.create_dot
+
+    def create_dot(self: Any, a: Any, b: Any, d: Any, *options: Any) -> Any:
+        if any(side.dtype.scalar == tl.bfloat16 for side in (a, b)):
+            a, b = (_widened(side) for side in (a, b))
+        return plain(self, a, b, d, *options)
+
+    def _widened(side: Any) -> Any:
+        if side.dtype.scalar != tl.bfloat16:
+            return side
+        bits = np.ascontiguousarray(side.data).astype(np.uint32) << 16
+        return interpreter.TensorHandle(bits.view(np.float32), tl.float32)
+
+    create_dot.mended = True  # type: ignore[attr-defined]
+    builder.create_dot = create_dot
