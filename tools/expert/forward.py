@@ -65,11 +65,10 @@ class Forward:
 
     def _call(self, node: Node) -> None:
         text = Printer(self.graph, self.name, self.sources, self.device).call(node)
-        name = base_name(node)
-        moves_nothing = name in VIEWS
-        if not moves_nothing:
+        computes = worth_mention(node)
+        if computes:
             self.torch_calls.append(node)
-        comment = "" if moves_nothing else "  # stays PyTorch"
+        comment = "  # stays PyTorch" if computes else ""
         if mutates(node) and not node.users and not self.graph.returned(node):
             self.lines.append(text + comment)
         else:
@@ -101,6 +100,12 @@ class Forward:
         texts = [self.name(r) if isinstance(r, Node) else repr(r) for r in self.captured.full.results]
         nested = pytree.tree_unflatten([_Text(text) for text in texts], self.captured.full.out_spec)
         return _nested(nested)
+
+
+def worth_mention(node: Node) -> bool:
+    """Whether a call computes something: neither a view nor a counter, as BatchNorm has one."""
+    counter = mutates(node) and not node.users and node.meta["val"].dim() == 0
+    return base_name(node) not in VIEWS and not counter
 
 
 class _Text(str):

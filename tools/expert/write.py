@@ -108,12 +108,17 @@ def _restructured(edited: KernelSpec, before: KernelSpec, cut: Partition, order:
 
 
 def structures(captured: Capture) -> tuple[str, ...]:
-    """Names worth a seed, best first: the main region's own, then the one that keeps neighbours apart."""
+    """Names worth a seed, best first: the main region's own, then the one that keeps neighbours apart.
+
+    Where the main region has but one, the other regions' make a difference.
+    """
     fused, apart = cut_up(captured, "fused"), cut_up(captured, UNFUSED)
     if not fused.regions:
         return ()
-    main = max(fused.regions, key=_weight)
+    main, *others = sorted(fused.regions, key=_weight, reverse=True)
     names = list(_kind(main).structures(main))
+    for region in others:
+        names += _kind(region).structures(region) if len(names) < 2 else ()
     if [region.nodes for region in fused.regions] != [region.nodes for region in apart.regions]:
         names.append(UNFUSED)
     if collapsible(captured.full.graph_module.graph):

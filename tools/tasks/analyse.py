@@ -10,7 +10,7 @@ from egg.state.problem import Region, TensorSpec, Workload
 from egg.tools.expert.capture import Capture, capture
 from egg.tools.expert.cleanup import base_name
 from egg.tools.expert.cost import count
-from egg.tools.expert.forward import VIEWS
+from egg.tools.expert.forward import worth_mention
 from egg.tools.expert.kinds import kinds
 from egg.tools.expert.partition import partition
 from egg.tools.expert.spec import TORCH
@@ -60,7 +60,7 @@ def _regions(captured: Capture) -> tuple[Region, ...]:
         Region(name=region.name, kind=region.kind, ops=tuple(base_name(node) for node in region.nodes))
         for region in cut.regions
     ]
-    rest = [n for n in captured.graph.nodes if n not in cut.owner and base_name(n) not in VIEWS]
+    rest = [n for n in captured.graph.nodes if n not in cut.owner and worth_mention(n)]
     for i, node in enumerate(rest):
         name = base_name(node)
         found.append(Region(name=f"t{i}_{name}", kind=TORCH, ops=(name,), note="no kind for it"))
