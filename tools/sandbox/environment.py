@@ -32,4 +32,7 @@ def closed_environment(home: str, *, interpret: bool) -> dict[str, str]:
     if interpret:
         # Read by triton when it is imported, so a process is for the interpreter or for compiling, never both.
         ours |= {"TRITON_INTERPRET": "1", "CUDA_VISIBLE_DEVICES": ""}
+    else:
+        # Whether there is a GPU is asked while warming up; asked of CUDA itself, no child could use it any more.
+        ours["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"
     return {**allowed, **ours}

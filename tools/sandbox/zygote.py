@@ -61,6 +61,8 @@ def _fork(request: dict[str, Any], fds: list[int], control: socket.socket, livin
         find(request["task"])  # imported here once, so that no child has to
     except Exception as error:
         return {"error": f"{request['task']}: {type(error).__name__}: {error}"}
+    if "torch" in sys.modules and sys.modules["torch"].cuda.is_initialized():
+        return {"error": f"{request['task']}: importing it touches CUDA, which does not survive a fork"}
     me = os.getpid()
     pid = os.fork()
     if pid == 0:

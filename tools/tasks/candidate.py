@@ -13,10 +13,13 @@ from egg.tools.tasks.access import OutOfBounds, watch_memory
 from egg.tools.tasks.cases import case_inputs
 from egg.tools.tasks.faults import explain
 from egg.tools.tasks.launches import Launches
+from egg.tools.tasks.libdevice import teach_interpreter
 from egg.tools.tasks.module import build_model, load_module, set_policy, set_seed, share_weights
+from egg.tools.tasks.quick import patch_once_a_launch
 from egg.tools.tasks.raw import dump, leaves
 from egg.tools.tasks.tamper import Tampering
 
+POISON_BYTES = 4 << 30
 GPU_FAULTS = ("illegal memory access", "misaligned address", "illegal instruction", "unspecified launch failure")
 GPU_FAULT_MORE = ("device-side assert", "CUDA error", "an illegal")
 
@@ -39,6 +42,8 @@ def run(payload: dict[str, Any]) -> dict[str, Any]:
     device, source = payload["device"], payload["source"]
     if device == "cpu":
         watch_memory()
+        teach_interpreter()
+        patch_once_a_launch()
     tampering, launches, synchronize = Tampering(), Launches(), torch.cuda.synchronize
     problem = load_module(payload["problem"], "problem")
     reference = build_model(problem.Model, problem, payload["seed"], device)
@@ -148,6 +153,7 @@ def _bits_equal(one: torch.Tensor, other: torch.Tensor) -> bool:
 
 def _poison(sizes: list[int], device: str) -> None:
     """Leave NaN in memory that the next allocations are likely to get."""
+    sizes = [size for size in sizes if size <= POISON_BYTES]
     blocks = [torch.full((size,), 0xFF, dtype=torch.uint8, device=device) for size in sizes for _ in range(2)]
     del blocks
 

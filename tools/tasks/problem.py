@@ -32,9 +32,10 @@ class Largest(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return out
 
 
-# The first fake operator loads a second's worth of PyTorch: here, once for all children.
-with FakeTensorMode():
-    torch.nn.functional.linear(torch.randn(2, 2), torch.ones(2, 2)).softmax(-1)
+if torch.version.cuda is None:  # fake tensors ask for the GPU, which would not survive the fork
+    # The first fake operator loads a second's worth of PyTorch: here, once for all children.
+    with FakeTensorMode():
+        torch.nn.functional.linear(torch.randn(2, 2), torch.ones(2, 2)).softmax(-1)
 
 
 def examine(payload: dict[str, Any]) -> dict[str, Any]:
