@@ -78,7 +78,7 @@ def choose(state: RunState) -> RunState:
     others = [d for d in ledger if d.kernel and d.kernel != incumbent.id]
     why = "the fastest correct seed" if others else "the only correct seed"
     evidence = "; ".join([f"{incumbent.origin} {milliseconds(incumbent)}", *(f"{d.stage} {d.evidence}" for d in others)])
-    what = f"{incumbent.origin}: {incumbent.structure}"
+    what = f"{incumbent.origin}: {incumbent.rationale or incumbent.structure}"
     return RunState(ledger=(_decision(CHOOSE_STEP, "choose", Verb.CHOSEN, what, why, evidence, incumbent),))
 
 
@@ -154,7 +154,7 @@ def _outcome(incumbent: Candidate, verdict: Evaluation, claim: str) -> Outcome:
         proven_faster=any(s.baseline == "eager" and s.proven for s in verdict.speedups),
         speedups=verdict.speedups,
         claim=claim,
-        torch_regions=tuple(r.name for r in spec.regions if r.kind == "torch") if spec else (),
+        torch_regions=tuple(region.name for region in spec.regions if region.in_torch) if spec else (),
     )
 
 

@@ -37,20 +37,21 @@ def after_code(state: StageState) -> Literal["judge", "settle"]:
 
 def after_judge(state: StageState) -> Literal["debug", "profile", "code", "settle"]:
     """Repair what is broken, else the next try, else the decision."""
-    draft, spec = state["draft"], state["spec"]
-    assert draft is not None and draft.evaluation is not None
-    if exhausted(state):
-        return "settle"
-    if state["repair"]:
+    if state["repair"] and not exhausted(state):
         return "debug"
-    if state["round"] >= spec.rounds:
+    return next_round(state)
+
+
+def next_round(state: StageState) -> Literal["profile", "code", "settle"]:
+    """Another try while the stage has one left."""
+    return "settle" if state["round"] >= state["spec"].rounds else after_open(state)
+
+
+def after_debug(state: StageState) -> Literal["code", "abandon", "settle"]:
+    """Code the fix; without one the draft is given up, and if the agent was stopped so is the stage."""
+    if state["stopped"]:
         return "settle"
-    return after_open(state)
-
-
-def after_debug(state: StageState) -> Literal["code", "settle"]:
-    """Code the fix, if there is one."""
-    return "code" if state["diagnosis"] else "settle"
+    return "code" if state["diagnosis"] else "abandon"
 
 
 def stage_input(state: RunState, spec: StageSpec, branch: str, structure: str) -> StageInput:

@@ -9,7 +9,7 @@ from langgraph.graph.state import CompiledStateGraph
 
 from egg.agents.build import build_code_agent, build_debug_agent, build_profile_agent
 from egg.graph.decide import accepts, attempt, decision, frozen_violation
-from egg.graph.routes import after_code, after_debug, after_judge, after_open, after_profile
+from egg.graph.routes import after_code, after_debug, after_judge, after_open, after_profile, next_round
 from egg.state.evaluation import Evaluation, Status
 from egg.state.run import StageInput, StageOutput, StageState
 from egg.tools.artefacts import save_kernel
@@ -47,6 +47,7 @@ def judge_draft(state: StageState) -> StageState:
         "round": state["round"] + last_repair,
         "repair": 0 if last_repair else state["repair"] + 1,
         "plan": None if last_repair else state["plan"],
+        "diagnosis": None,
         "elapsed_ms": elapsed(state["run_dir"], state["elapsed_ms"]),
     }
     if accepts(spec, incumbent, judged):
@@ -54,10 +55,14 @@ def judge_draft(state: StageState) -> StageState:
     return update
 
 
+def abandon(state: StageState) -> StageState:
+    """Nobody knows a fix: the round is over, and the next one starts from the incumbent."""
+    return {"round": state["round"] + 1, "repair": 0, "plan": None, "draft": None, "diagnosis": None}
+
+
 def settle(state: StageState) -> StageOutput:
     """Write the decision. Messages, broken kernels and profiler output end here."""
-    output: StageOutput = {"ledger": (decision(state),)}
-    return output
+    return {"ledger": (decision(state),)}
 
 
 def build_stage() -> CompiledStateGraph:
@@ -68,12 +73,14 @@ def build_stage() -> CompiledStateGraph:
     graph.add_node("code", build_code_agent())
     graph.add_node("debug", build_debug_agent())
     graph.add_node("judge", judge_draft)
+    graph.add_node("abandon", abandon)
     graph.add_node("settle", settle)
     graph.add_edge(START, "open")
     graph.add_conditional_edges("open", after_open, ["profile", "code", "settle"])
     graph.add_conditional_edges("profile", after_profile, ["code", "settle"])
     graph.add_conditional_edges("code", after_code, ["judge", "settle"])
     graph.add_conditional_edges("judge", after_judge, ["debug", "profile", "code", "settle"])
-    graph.add_conditional_edges("debug", after_debug, ["code", "settle"])
+    graph.add_conditional_edges("debug", after_debug, ["code", "abandon", "settle"])
+    graph.add_conditional_edges("abandon", next_round, ["profile", "code", "settle"])
     graph.add_edge("settle", END)
     return graph.compile(name="stage")

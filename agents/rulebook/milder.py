@@ -24,7 +24,7 @@ def to_torch(spec: KernelSpec, failure: str) -> Edits | None:
 
     None if it is the only region left: a kernel without Triton is no kernel.
     """
-    ours = [region for region in spec.regions if region.kind != TORCH and region.structure.get("name") != TORCH]
+    ours = [region for region in spec.regions if not region.in_torch]
     if len(ours) < 2:
         return None
     named = [region for region in ours if region.name in failure]

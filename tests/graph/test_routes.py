@@ -2,7 +2,18 @@
 
 import pytest
 
-from egg.graph.routes import after_code, after_debug, after_judge, after_open, after_profile, enter, exhausted, seeds
+from egg.graph.routes import (
+    after_code,
+    after_debug,
+    after_judge,
+    after_open,
+    after_profile,
+    enter,
+    exhausted,
+    next_round,
+    seeds,
+)
+from egg.graph.stage import abandon
 from egg.graph.stages import MAPPING
 from egg.state.evaluation import Status
 from egg.state.plan import Diagnosis, Plan
@@ -61,7 +72,15 @@ def test_after_judge(changes, node):
 
 def test_after_debug():
     assert after_debug(stage_state(diagnosis=Diagnosis(cause="c", fix="f"))) == "code"
-    assert after_debug(stage_state()) == "settle"
+    assert after_debug(stage_state()) == "abandon"
+    assert after_debug(stage_state(stopped="out of budget")) == "settle"
+
+
+def test_a_draft_that_nobody_can_mend_costs_its_round_and_no_more():
+    given_up = {**stage_state(draft=BROKEN, repair=1), **abandon(stage_state(draft=BROKEN, repair=1))}
+    assert given_up["round"] == 1
+    assert given_up["draft"] is None
+    assert next_round(given_up) == "profile"
 
 
 def test_each_seed_has_a_structure_of_its_own():

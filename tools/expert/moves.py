@@ -5,7 +5,7 @@ from egg.state.evaluation import StaticProfile
 from egg.state.problem import Workload
 from egg.state.stage import Group
 from egg.tools.expert.kinds import kind_named, launches_of
-from egg.tools.expert.spec import TORCH, KernelSpec, Move, RegionSpec
+from egg.tools.expert.spec import KernelSpec, Move, RegionSpec
 
 
 def moves(
@@ -15,7 +15,7 @@ def moves(
     found: list[tuple[float, Move]] = []
     for region in spec.regions:
         kind = kind_named(region.kind)
-        if kind is None or region.structure.get("name") == TORCH:
+        if kind is None or region.in_torch:
             continue
         share = _share(profile, region, len(spec.regions))
         for move in kind.moves(region, group, profile, device, workload):

@@ -27,6 +27,11 @@ class RegionSpec(Record):
     memory: Values = Field(default_factory=dict, description="num_stages, vector width, eviction, descriptors")
     facts: Values = Field(default_factory=dict, description="Full sizes and element types; never edited")
 
+    @property
+    def in_torch(self) -> bool:
+        """Whether it stays a PyTorch call, by its kind or because it was moved there."""
+        return TORCH in (self.kind, self.structure.get("name"))
+
     def group(self, group: Group) -> Values:
         """The decisions of one group."""
         values: Values = getattr(self, group)
