@@ -101,6 +101,8 @@ def test_a_time_below_the_floor_is_no_time() -> None:
     with pytest.raises(CandidateError, match=r"less than the 0\.0200 ms") as raised:
         timing.conclude(found, floor=0.02)
     assert raised.value.status is Status.CHEAT
+    found[timing.EAGER] = taken(event=0.015, host=0.02)  # a lookup, say, that reads little of its table
+    timing.conclude(found, floor=0.02)
 
 
 def test_work_on_another_stream_is_seen_by_the_second_clock() -> None:
