@@ -85,7 +85,8 @@ def _tiling(spec: RegionSpec, main: Launch | None, device: Device) -> list[Move]
     if main and not main.spills and main.occupancy < 0.15 and block_n > 32:
         why = f"occupancy {main.occupancy:.0%} bounded by {main.limiter}: latency-bound, more blocks hide it"
         moves.append(_move(spec, "tiling", {"BLOCK_N": block_n // 2}, why, "latency", 0.2))
-    roomy = main is not None and not main.spills and main.registers <= 168
+    # fp32 operands are split in registers, so a tile twice as wide takes nearly twice as many
+    roomy = main is not None and not main.spills and main.registers <= (110 if fp32 else 168)
     if roomy and block_n < 128:
         why = f"{main.registers if main else 0} registers: room for fewer, longer steps between maxima"
         moves.append(_move(spec, "tiling", {"BLOCK_N": 2 * block_n}, why, "latency", 0.08))
@@ -107,7 +108,9 @@ def _memory(spec: RegionSpec, main: Launch | None, device: Device) -> list[Move]
         why = f"{main.shared_bytes >> 10} KiB of shared memory a block bound the occupancy to {main.occupancy:.0%}"
         moves.append(_move(spec, "memory", {"num_stages": stages - 1}, why, "occupancy", 0.12))
     one_more = main.shared_bytes + main.shared_bytes // max(stages, 1)
-    if main.limiter != "shared" and stages < 4 and one_more <= device.shared_bytes:
+    blocks = max(1, round(main.occupancy * device.threads_sm / 32 / main.warps))
+    fits = one_more <= device.shared_bytes and blocks * (one_more + 1024) <= device.shared_bytes_sm
+    if main.limiter != "shared" and stages < 4 and fits:
         why = f"{main.limiter} bound the occupancy, shared memory is free: fetch keys one step further ahead"
         moves.append(_move(spec, "memory", {"num_stages": stages + 1}, why, "latency", 0.08))
     return moves

@@ -127,14 +127,15 @@ def _factors(graph: "Graph", product: "Node") -> "tuple[Part, Node] | None":
 def _part(graph: "Graph", node: "Node") -> Part | None:
     """Which half of which tensor, by chunk, split or slice."""
     if graph.op(node) == "getitem":
-        source, index = node.args
+        source: Any = node.args[0]
+        second = bool(node.args[1] == 1)
         if not _is(graph, source, "aten.chunk", "aten.split") or not _along_last(graph, source):
             return None
         given = graph.arguments(source)
         x = given["self"]
         size = graph.shape(x)[-1]
         halves = given.get("chunks") == 2 or given.get("split_size") == size // 2
-        return Part(x, "halves", index == 1, [node, source]) if halves and size % 2 == 0 else None
+        return Part(x, "halves", second, [node, source]) if halves and size % 2 == 0 else None
     if not _is(graph, node, "aten.slice") or not _along_last(graph, node):
         return None
     given = graph.arguments(node)

@@ -47,7 +47,8 @@ def {{ name }}({{ parameters }}):
     size = x.shape[-1]
     out = torch.empty(x.shape, device=x.device, dtype=x.dtype)
     tables = (*x.shape[:-1], {{ 'size // 2' if half_tables else 'size' }})
-    x, cos, sin = (t.reshape((1,) * (4 - t.dim()) + t.shape) for t in (x, {{ cos }}.expand(tables), {{ sin }}.expand(tables)))
+    cos, sin = {{ cos }}.expand(tables), {{ sin }}.expand(tables)
+    x, cos, sin = (t.reshape((1,) * (4 - t.dim()) + t.shape) for t in (x, cos, sin))
     rows = out.numel() // size
     {{ name }}_kernel[(triton.cdiv(rows, {{ meta }}["BLOCK_R"]),)](
         x, cos, sin, out, rows, x.shape[1], x.shape[2], *x.stride(), *cos.stride(), *sin.stride(),

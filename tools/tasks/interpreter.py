@@ -4,7 +4,7 @@ from typing import Any
 
 
 def mend() -> None:
-    """Let `tl.dot` multiply bfloat16 values: the interpreter (Triton 3.6 to 3.9) multiplies their 16 bits as integers."""
+    """Let `tl.dot` multiply bfloat16 values: Triton 3.9's interpreter multiplies their 16 bits as integers."""
     import numpy as np
     import triton.language as tl
     from triton.runtime import interpreter
