@@ -67,7 +67,7 @@ def {{ name }}_product(
             a = tl.load(a_at, mask=row_ok[:, None] & (ks < K - k)[None, :], other=0)
             b = tl.load(b_at, mask=(ks < K - k)[:, None] & col_ok[None, :], other=0)
 {% if int8 %}
-        b = b.to(a.dtype)  # exact: 8 bits fit every mantissa
+        b = b.to(tl.float32).to(a.dtype)  # exact: 8 bits fit every mantissa
 {% endif %}
 {% if precision == "tf32" %}
         a{{ "" if int8 else ", b" }} = {{ name }}_round(a){{ "" if int8 else ", " + name + "_round(b)" }}
