@@ -1,15 +1,25 @@
-"""Where runs live. One place, so that the command, Python callers and the server find each other's runs."""
+"""Where runs and scratch files live. One place, so that the command, Python callers and the server find each other's runs."""
 
 import os
+import shutil
 from pathlib import Path
 
 CHECKPOINT = "checkpoint.sqlite"
 SERVER_CHECKPOINT = "studio.sqlite"
+MEMORY = "/dev/shm"
+MEMORY_ROOM = 32 << 30
 
 
 def runs_dir() -> Path:
     """`$EGG_RUNS_DIR`, or `runs` in the current folder."""
     return Path(os.environ.get("EGG_RUNS_DIR") or "runs").absolute()
+
+
+def scratch_parent() -> str | None:
+    """A folder in memory for the files that children exchange (gigabytes at full size), if it has room; else None."""
+    if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free >= MEMORY_ROOM:
+        return MEMORY
+    return None
 
 
 def server_checkpoint() -> Path:

@@ -2,7 +2,6 @@
 
 import os
 import tempfile
-from contextlib import nullcontext
 from hashlib import sha256
 from typing import Any, Literal
 
@@ -11,7 +10,8 @@ from egg.state.evaluation import Accuracy, Evaluation, Status
 from egg.state.problem import Problem
 from egg.state.settings import Policy
 from egg.tools.errors import CandidateError
-from egg.tools.exclusive import exclusive
+from egg.tools.exclusive import shared as beside_other_checks
+from egg.tools.folders import scratch_parent
 from egg.tools.problem import sized_source
 from egg.tools.sandbox.client import Bounds, Reply, run
 from egg.tools.store import Store
@@ -153,9 +153,7 @@ def _compared(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the candidate's child says, and what the trusted one says of its files."""
     interpret = not device.present
-    # On a GPU a check would disturb another branch's timing, and the other way round.
-    alone = exclusive(device) if device.present else nullcontext()
-    with alone, tempfile.TemporaryDirectory(prefix="egg-") as folder:
+    with beside_other_checks(device), tempfile.TemporaryDirectory(prefix="egg-", dir=scratch_parent()) as folder:
         asked = {**shared, "source": source, "ghost": ghost}
         reply = run("egg.tools.tasks.candidate:run", asked, bounds(device, seconds, folder), interpret=interpret)
         if not reply.ok:
