@@ -71,6 +71,7 @@ PROBLEMS: dict[str, Problem] = {
         "w = x.float(); return (w * torch.rsqrt(w.pow(2).mean(-1, keepdim=True) + 1e-6)).to(x.dtype)", BFLOAT
     ),
     "group_norm": rows("return torch.relu(self.norm(x) + x)", IMAGES, "self.norm = nn.GroupNorm(4, B)"),
+    "instance_norm": rows("return self.norm(x) * 2", IMAGES, "self.norm = nn.InstanceNorm2d(B, affine=True)"),
     "batch_statistics": rows(f"return {CENTRED} / {SPREAD}", IMAGES),
     "normalize": rows("return F.normalize(x, p=2, dim=1)", "x"),
     "frobenius": rows("return x / torch.norm(x, p='fro')", PLANES),

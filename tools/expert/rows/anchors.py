@@ -39,8 +39,12 @@ MAPS = {
     "aten.native_layer_norm": "layer_norm",
     "aten.rms_norm": "rms_norm",
     "aten.group_norm": "group_norm",
+    "aten.instance_norm": "instance_norm",
 }
 """One value for each element."""
+
+GROUPED = ("group_norm", "instance_norm")
+"""A row is a sample's group of channels; an instance's group is one channel."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ class Anchor:
     kind: str
     source: "Node"
     dims: tuple[int, ...]
-    """Reduced dimensions of the source, ascending. For `group_norm` those after the channels."""
+    """Reduced dimensions of the source, ascending. For a norm of groups those after the channels."""
     keepdim: bool
     outputs: "tuple[Node, ...]"
     """The node itself, or for several results the `getitem` of each that is used."""
@@ -97,7 +101,7 @@ def read_anchor(node: "Node", graph: "Graph") -> Anchor | None:
 def _dims(kind: str, arguments: dict[str, Any], rank: int) -> tuple[int, ...]:
     if kind in ("layer_norm", "rms_norm"):
         return tuple(range(rank - len(arguments["normalized_shape"]), rank))
-    if kind == "group_norm":
+    if kind in GROUPED:
         return tuple(range(2, rank))
     dims = arguments.get("dim")
     if dims is None or (isinstance(dims, list | tuple) and not dims):
@@ -112,8 +116,9 @@ def _plain(kind: str, op: str, arguments: dict[str, Any], graph: "Graph", source
         return order in (None, 1, 2, float("inf")) and arguments.get("dtype") is None
     if kind == "rms_norm":
         return arguments.get("eps") is not None or graph.dtype(source) in EPSILON
-    if kind == "group_norm":
-        return len(graph.shape(source)) >= 2
+    if kind in GROUPED:
+        own = arguments.get("running_mean") is None and arguments.get("use_input_stats", True)
+        return own and len(graph.shape(source)) >= 2
     if kind in ("var", "std", "var_mean", "std_mean") and "unbiased" in arguments:
         return isinstance(arguments["unbiased"], bool)
     return True

@@ -12,7 +12,7 @@ from egg.tools.expert.chain import is_pointwise
 from egg.tools.expert.kinds import Match
 from egg.tools.expert.region import Graph, Region, in_order
 from egg.tools.expert.rows import looped, split, whole
-from egg.tools.expert.rows.anchors import read_anchor
+from egg.tools.expert.rows.anchors import GROUPED, read_anchor
 from egg.tools.expert.rows.decide import decisions, structures
 from egg.tools.expert.rows.grow import grow
 from egg.tools.expert.rows.lowering import Lowering
@@ -25,7 +25,7 @@ from egg.tools.expert.template import meta_table
 if TYPE_CHECKING:
     from torch.fx import Node
 
-NORMS = ("layer_norm", "rms_norm", "group_norm")
+NORMS = ("layer_norm", "rms_norm", *GROUPED)
 EXPONENTIALS = ("softmax", "log_softmax")
 
 

@@ -5,7 +5,7 @@ A *place* says, for each dimension of a tensor, which axes of the space it runs 
 
 from typing import TYPE_CHECKING, Any
 
-from egg.tools.expert.rows.anchors import Anchor, read_anchor
+from egg.tools.expert.rows.anchors import GROUPED, Anchor, read_anchor
 
 if TYPE_CHECKING:
     from torch.fx import Node
@@ -22,9 +22,9 @@ class Space:
     def __init__(self, graph: "Graph", anchor: Anchor) -> None:
         self.graph = graph
         shape, small = self._shapes(anchor.source)
-        if anchor.kind == "group_norm":
-            groups = int(graph.arguments(anchor.node)["num_groups"])
-            self.sizes = [(shape[0], small[0]), (groups, groups), (shape[1] // groups, small[1] // groups)]
+        if anchor.kind in GROUPED:
+            groups = self._channel_groups(anchor)
+            self.sizes = [(shape[0], small[0]), groups, (shape[1] // groups[0], small[1] // groups[1])]
             self.sizes += list(zip(shape[2:], small[2:], strict=True))
             self.reduced = frozenset(range(2, len(self.sizes)))
             self.grouped = True
@@ -50,8 +50,8 @@ class Space:
         """Place an anchor's results and operands; False if it reduces something else."""
         if self.places.get(anchor.source) != self.whole:
             return False
-        if anchor.kind == "group_norm":
-            if not self.grouped:
+        if anchor.kind in GROUPED:
+            if not self.grouped or self._channel_groups(anchor) != self.sizes[1]:
                 return False
         elif self.grouped or frozenset(anchor.dims) != self.reduced:
             return False
@@ -119,6 +119,14 @@ class Space:
         if axes != sorted(set(axes)):
             return False
         return self.places.setdefault(node, place) == place
+
+    def _channel_groups(self, anchor: Anchor) -> tuple[int, int]:
+        """Number of groups that share a sample's channels, at either size."""
+        if anchor.kind == "instance_norm":
+            full, small = self._shapes(anchor.source)
+            return full[1], small[1]
+        groups = int(self.graph.arguments(anchor.node)["num_groups"])
+        return groups, groups
 
     def _extent(self, axes: tuple[int, ...]) -> tuple[int, int]:
         full, small = 1, 1

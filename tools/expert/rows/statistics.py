@@ -100,7 +100,7 @@ def update(stat: Statistic, tile: Tile, compensated: bool, pieces: str) -> list[
     return [
         f"value = {inside(stat.of, _infinity(op))}",
         f"better = value {'>' if op == 'max' else '<'} {one}_best",
-        f"{other}_places = tl.where(better, col, {other}_places)",
+        f"{other}_places = tl.where(better, col, {other}_places).to(tl.int32)",
         f"{one}_best = tl.where(better, value, {one}_best)",
     ]
 
