@@ -33,14 +33,15 @@ class Forward:
         self.device = self._device()
         self.lines: list[str] = []
         self.torch_calls: list[Node] = []
+        self.unpacked: set[Node] = set()
         for node, tensor in captured.full.constants.items():
             if node.users:
                 self._constant(node, tensor)
-        owner = {node: region for region in kept for node in region.nodes}
+        self.owner = {node: region for region in kept for node in region.nodes}
         units = cut.order.units([region.nodes for region in kept])
         assert units is not None
         for unit in units:
-            region = owner.get(unit[0])
+            region = self.owner.get(unit[0])
             if region is None:
                 self._call(unit[0])
             else:
@@ -64,16 +65,31 @@ class Forward:
         return text
 
     def _call(self, node: Node) -> None:
+        if node in self.unpacked:
+            return
         text = Printer(self.graph, self.name, self.sources, self.device).call(node)
         computes = worth_mention(node)
         if computes:
             self.torch_calls.append(node)
         comment = "  # stays PyTorch" if computes else ""
-        if mutates(node) and not node.users and not self.graph.returned(node):
+        if parts := self._parts(node):
+            self.lines.append(f"{', '.join(self.name(part) if part else '_' for part in parts)} = {text}{comment}")
+            self.unpacked |= {part for part in parts if part}
+            self._learn(*(part for part in parts if part))
+        elif mutates(node) and not node.users and not self.graph.returned(node):
             self.lines.append(text + comment)
         else:
             self.lines.append(f"{self.name(node)} = {text}{comment}")
             self._learn(node)
+
+    def _parts(self, node: Node) -> list[Node | None]:
+        """The results of a call with several, where each is taken out by its place; else none."""
+        value: Any = node.meta.get("val")
+        users = list(node.users)
+        if not isinstance(value, list | tuple) or any(base_name(u) != "getitem" or u in self.owner for u in users):
+            return []
+        by_place: dict[Any, Node] = {user.args[1]: user for user in users}
+        return [by_place.get(i) for i in range(len(value))] if len(by_place) == len(users) else []
 
     def _constant(self, node: Node, tensor: torch.Tensor) -> None:
         if tensor.numel() > CONSTANT_ELEMENTS:

@@ -139,6 +139,11 @@ def _to(printer: Printer, node: Node) -> str:
     return f"{operand}.to({node.meta['val'].dtype})"
 
 
+def _split(printer: Printer, node: Node) -> str:
+    args = [printer.value(node, a, b) for a, b in zip(node.args, printer.graph.twin[node].args, strict=True)]
+    return f"{args[0]}.split({', '.join(args[1:])})"
+
+
 SPECIAL: dict[str, Callable[[Printer, Node], str]] = {
     "view": _reshape,
     "reshape": _reshape,
@@ -146,6 +151,8 @@ SPECIAL: dict[str, Callable[[Printer, Node], str]] = {
     "expand": _expand,
     "slice": _slice,
     "select": _select,
+    "split": _split,
+    "split_with_sizes": _split,
     "to": _to,
     "_to_copy": _to,
     "type_as": _to,

@@ -123,3 +123,37 @@ def get_init_inputs():
     "ROWS = 4096",
     "ROWS = 33",
 )
+
+AWKWARD = problem(
+    """
+class Model(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.qkv = nn.Linear(width, 3 * width)
+        self.heads = heads
+        self.norm = nn.BatchNorm1d(width)
+        self.drop = nn.Dropout(0.2)
+
+    def forward(self, x):
+        a, b, c = self.qkv(x).chunk(3, -1)
+        u = torch.relu(a) * b
+        d, e = u.split(u.shape[1] // 2, 1)
+        y = x.clone()
+        before = y * 3
+        y[:, 0] = 0
+        y += 1
+        first, second = self.drop(x), self.drop(y)
+        heads = c.view(-1, self.heads, c.shape[-1] // self.heads)
+        return d + e.sigmoid(), heads, before, y * 2, torch.sort(x)[0], first + second, self.norm(x)
+
+
+def get_inputs():
+    return [torch.randn(ROWS, WIDTH)]
+
+
+def get_init_inputs():
+    return [WIDTH, HEADS]
+""",
+    "ROWS, WIDTH, HEADS = 512, 1024, 8",
+    "ROWS, WIDTH, HEADS = 14, 12, 3",
+)

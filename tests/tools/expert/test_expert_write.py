@@ -8,10 +8,12 @@ import pytest
 from egg.state.problem import Problem
 from egg.state.settings import Policy
 from egg.tools.expert import Skeleton, moves, spec_of, write_kernel
+from egg.tools.expert.region import Region
+from egg.tools.expert.spec import RegionSpec
 from egg.tools.sandbox.client import run
 from egg.tools.store import Store
 from egg.tools.workload import analyse
-from tests.tools.expert.problems import CHAIN, COLLAPSE, DEVICE, UNTRACEABLE
+from tests.tools.expert.problems import AWKWARD, CHAIN, COLLAPSE, DEVICE, UNTRACEABLE
 
 
 @pytest.fixture
@@ -95,6 +97,33 @@ def test_what_cannot_be_traced_stays_as_it_is(store: Store) -> None:
     assert not skeleton.spec.regions and "the whole module" in skeleton.torch_regions[0]
     assert error(UNTRACEABLE, skeleton) == 0.0
     assert analyse(UNTRACEABLE, Policy.STOCK, store).structures == ()
+
+
+def test_writes_random_numbers_and_views_keep_their_order(store: Store) -> None:
+    skeleton = written(AWKWARD, store)
+    assert error(AWKWARD, skeleton) < 5e-7
+    assert ".chunk(3, -1)" in skeleton.source
+    left = " ".join(skeleton.torch_regions)
+    assert "sort" in left and "batch_norm" in left and "dropout" in left
+
+
+def test_a_kind_that_fails_costs_only_its_region(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from egg.tools.expert.pointwise import Pointwise
+    from egg.tools.expert.write import Order, write
+
+    real = Pointwise.emit
+
+    def emit(self: Pointwise, region: Region, spec: RegionSpec, policy: Policy) -> str:
+        if region.name.startswith("r0_"):
+            raise ValueError("cannot")
+        return real(self, region, spec, policy)
+
+    monkeypatch.setattr(Pointwise, "emit", emit)
+    monkeypatch.chdir(tmp_path)
+    skeleton = write(Order(CHAIN.source, CHAIN.small_source, Policy.STOCK, DEVICE, structure="fused"))
+    assert any("ValueError: cannot" in line for line in skeleton.torch_regions)
+    assert "r1_" in skeleton.source and "def r0_" not in skeleton.source
+    assert error(CHAIN, skeleton) < 2e-7
 
 
 def test_workload_counts(store: Store) -> None:
