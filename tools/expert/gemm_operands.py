@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from egg.tools.expert.region import Graph
 
 FLOATS = {"float32": 4, "float16": 2, "bfloat16": 2}
-OPS = ("aten.linear", "aten.mm", "aten.addmm", "aten.bmm", "aten.baddbmm", "aten.matmul")
+OPS = ("aten.linear", "aten.mm", "aten.addmm", "aten.bmm", "aten.baddbmm", "aten.matmul", "aten.einsum")
 
 
 class Operands(NamedTuple):
@@ -39,8 +39,13 @@ def operands(node: "Node", graph: "Graph") -> Operands | None:
     op = graph.op(node)
     if op not in OPS or graph.dtype(node) not in FLOATS:
         return None
-    call = graph.arguments(node)
-    if op == "aten.linear":
+    call, transposed = graph.arguments(node), op == "aten.linear"
+    if op == "aten.einsum":
+        spelled = einsum_says(str(call["equation"]))
+        if spelled is None or len(call["tensors"]) != 2:
+            return None
+        (a, b), added, transposed = call["tensors"], None, spelled == "transposed"
+    elif op == "aten.linear":
         a, b, added = call["input"], call["weight"], call["bias"]
     elif op in ("aten.addmm", "aten.baddbmm"):
         if call["beta"] != 1 or call["alpha"] != 1:
@@ -52,7 +57,21 @@ def operands(node: "Node", graph: "Graph") -> Operands | None:
     tensors = [a, b] if added is None else [a, b, added]
     if any(graph.dtype(tensor) != graph.dtype(node) for tensor in tensors) or 0 in graph.shape(node):
         return None
-    return normal(node, graph, a, b, added, transposed=op == "aten.linear")
+    return normal(node, graph, a, b, added, transposed=transposed)
+
+
+def einsum_says(equation: str) -> str | None:
+    """`plain` for an equation that says a @ b, `transposed` for a @ b^T with a matrix b, None for any other."""
+    left, arrow, out = equation.replace(" ", "").partition("->")
+    a, comma, b = left.partition(",")
+    if not (arrow and comma and a.isalpha() and b.isalpha() and len(set(a)) == len(a) and len(b) >= 2):
+        return None
+    batch = b[:-2]
+    for k, n, said in ((b[-2], b[-1], "plain"), (b[-1], b[-2], "transposed")):
+        fits = a[-1] == k and n not in a and out == a[:-1] + n
+        if fits and (not batch or (said == "plain" and a[:-2] == batch)):
+            return said
+    return None
 
 
 def normal(

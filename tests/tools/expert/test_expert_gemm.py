@@ -51,6 +51,7 @@ PRODUCTS = {
     ),
     "bmm": ("", "torch.bmm(a, b)", "torch.randn(B, M, K), torch.randn(B, K, N)"),
     "broadcast_batch": ("", "a @ b + c", "torch.randn(2, B, M, K), torch.randn(B, K, N), torch.randn(M, N)"),
+    "einsum": ("", "torch.einsum('bijl,lk->bijk', a, b)", "torch.randn(2, B, M, K), torch.randn(K, N)"),
     "vector": ("", "a @ b", "torch.randn(M, K), torch.randn(K)"),
 }
 

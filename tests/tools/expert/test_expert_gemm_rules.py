@@ -13,6 +13,7 @@ from egg.tools.device import detect_device
 from egg.tools.expert.gemm_decide import decide, likely_structures
 from egg.tools.expert.gemm_epilogue import place
 from egg.tools.expert.gemm_moves import moves
+from egg.tools.expert.gemm_operands import einsum_says
 from egg.tools.expert.gemm_plan import Tile, shared_bytes
 from egg.tools.expert.spec import RegionSpec
 from tests.tools.expert.problems import DEVICE
@@ -107,6 +108,13 @@ def test_better_structure_is_proposed_whole() -> None:
     move = moves(region(facts(4096, 4096, 4096), "tiled"), "structure", profile(), DEVICE)[0]
     assert move.edits["r0_mm"]["structure"] == {"name": "scaled_fp16", "method": "fp16x3"}
     assert set(move.edits["r0_mm"]) == set(GROUPS)
+
+
+def test_einsum_equations() -> None:
+    assert einsum_says("bijl,lk->bijk") == einsum_says("ij, jk -> ik") == einsum_says("bij,bjk->bik") == "plain"
+    assert einsum_says("bijl,kl->bijk") == "transposed"
+    for other in ("bij,bkj->bik", "ij,jk->ki", "ij,jk", "ii,ij->ij", "ij,jk,kl->il", "...j,jk->...k", "bij,cjk->bik"):
+        assert einsum_says(other) is None
 
 
 def test_where_a_tensor_lies_over_the_output() -> None:
