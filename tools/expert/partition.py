@@ -11,7 +11,8 @@ from egg.tools.expert.schedule import Order
 if TYPE_CHECKING:
     from torch.fx import Node
 
-UNFUSED = "unfused"
+UNFUSED, GENERIC = "unfused", "generic"
+SPECIAL = ("attention", "cross_entropy", "rope", "int8")
 MAX_NODES = 64
 """A longer chain would not fit the registers."""
 
@@ -140,5 +141,10 @@ class Partitioner:
 
 
 def partition(graph: Graph, kinds: tuple[Kind, ...], structure: str) -> Partition:
-    """The regions for a structure: `unfused` leaves every neighbour its own kernel, all others fuse."""
+    """The regions for a structure: `unfused` leaves every neighbour its own kernel, all others fuse.
+
+    `generic` builds from matrix products, rows and pointwise chains what a special kind has one kernel for.
+    """
+    if structure == GENERIC:
+        kinds = tuple(kind for kind in kinds if kind.name not in SPECIAL)
     return Partitioner(graph, kinds, fuse=structure != UNFUSED).run()

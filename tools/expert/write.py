@@ -11,7 +11,7 @@ from egg.tools.expert.cleanup import base_name
 from egg.tools.expert.forward import Forward
 from egg.tools.expert.keep import keep
 from egg.tools.expert.kinds import Kind, kind_named, kinds
-from egg.tools.expert.partition import UNFUSED, Partition, partition
+from egg.tools.expert.partition import GENERIC, UNFUSED, Partition, partition
 from egg.tools.expert.printer import Unprintable
 from egg.tools.expert.region import Region
 from egg.tools.expert.spec import TORCH, Edits, KernelSpec, RegionSpec, Skeleton
@@ -118,9 +118,12 @@ def structures(captured: Capture) -> tuple[str, ...]:
     main, *others = sorted(fused.regions, key=_weight, reverse=True)
     names = list(_kind(main).structures(main))
     for region in others:
-        names += _kind(region).structures(region) if len(names) < 2 else ()
+        if len(names) < 2:
+            names += [name for name in _kind(region).structures(region) if name not in names]
     if [region.nodes for region in fused.regions] != [region.nodes for region in apart.regions]:
         names.append(UNFUSED)
+    if len(names) < 2 and cut_up(captured, GENERIC).regions:
+        names.append(GENERIC)
     if collapsible(captured.full.graph_module.graph):
         names.insert(0, COLLAPSE)
     return tuple(dict.fromkeys(names))
