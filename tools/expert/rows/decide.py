@@ -15,6 +15,8 @@ AT_MOST = 32768
 """Longest row for which holding it is worth a try."""
 STEP = 4096
 """Elements of one step along a long row."""
+PARTS = 16384
+"""Parts, over all lanes, that one program puts together."""
 
 
 def power_of_two(number: int) -> int:
@@ -92,4 +94,9 @@ def _pieces_of_columns(facts: Values, device: Device) -> tuple[Values, Values]:
 def _splits(facts: Values, tiling: Values, device: Device) -> int:
     tiles = facts["rows"] * -(-facts["lanes"] // tiling.get("LANES", 1))
     wanted = power_of_two(-(-4 * device.multiprocessors // tiles))
-    return max(2, min(wanted, power_of_two(facts["cols"] // tiling["BLOCK"]), 1024))
+    return max(2, min(wanted, power_of_two(facts["cols"] // tiling["BLOCK"]), most_splits(tiling)))
+
+
+def most_splits(tiling: Values) -> int:
+    """Parts of a row that one program can put together in registers."""
+    return int(min(1024, max(2, PARTS // tiling.get("LANES", 1))))

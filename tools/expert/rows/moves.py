@@ -7,7 +7,7 @@ from egg.state.device import Device
 from egg.state.evaluation import Launch, StaticProfile
 from egg.state.stage import Group
 from egg.tools.expert.kinds import launches_of
-from egg.tools.expert.rows.decide import AT_MOST, IN_REGISTERS, STEP, power_of_two, programs, structures
+from egg.tools.expert.rows.decide import AT_MOST, IN_REGISTERS, STEP, most_splits, power_of_two, programs, structures
 from egg.tools.expert.spec import Move, RegionSpec
 
 VECTOR_BYTES = 16
@@ -138,7 +138,11 @@ def _splits(view: View) -> list[Move]:
     spec, facts, found = view.spec, view.spec.facts, []
     splits, block = int(spec.mapping["SPLITS"]), int(spec.tiling["BLOCK"])
     tiles = facts["rows"] * -(-facts["lanes"] // spec.tiling.get("LANES", 1)) * splits
-    if tiles < 8 * view.device.multiprocessors and splits * block * 2 <= facts["cols"] and splits < 1024:
+    if (
+        tiles < 8 * view.device.multiprocessors
+        and splits * block * 2 <= facts["cols"]
+        and 2 * splits <= most_splits(spec.tiling)
+    ):
         why = f"{tiles} programs for {view.device.multiprocessors} multiprocessors"
         found.append(view.move("mapping", {"SPLITS": 2 * splits}, why, "occupancy", 0.1))
     if splits > 2 and tiles >= 2 * view.device.multiprocessors:
