@@ -1,4 +1,4 @@
-"""Where runs and scratch files live. One place, so that the command, Python callers and the server find each other's runs."""
+"""Where runs and scratch files live. One place, so that the command, Python and the server find each other's runs."""
 
 import os
 import shutil
