@@ -50,7 +50,7 @@ class Rope:
             kind=self.name,
             structure={"name": structure},
             mapping={"order": "rows"},
-            tiling={"BLOCK_R": _power(2048 // max(region.facts["size"], 1)), "num_warps": 8},
+            tiling={"BLOCK": 2048, "num_warps": 8},
             memory={"num_stages": 1},
             facts=region.facts,
         )
@@ -62,7 +62,7 @@ class Rope:
         if found is None:
             raise ValueError(f"{region.name} is not a rotary embedding")
         names = region.graph.names
-        meta = {"BLOCK_R": _power(spec.tiling["BLOCK_R"]), "num_warps": spec.tiling["num_warps"]}
+        meta = dict(spec.tiling)
         return rope_source(
             region.name,
             parameters=region.parameters,
@@ -81,16 +81,16 @@ class Rope:
             return []
         found = []
         launches = launches_of(profile, spec)
-        rows, warps = spec.tiling["BLOCK_R"], spec.tiling["num_warps"]
-        if launches and launches[0].registers <= 64 and launches[0].waves > 8 and rows * spec.facts["size"] < 8192:
+        block, warps = spec.tiling["BLOCK"], spec.tiling["num_warps"]
+        if launches and launches[0].registers <= 64 and launches[0].waves > 8 and block < 8192:
             why = f"{launches[0].waves:.0f} waves of short programs: more rows, more loads in flight"
-            found.append(self._move(spec, {"BLOCK_R": 2 * rows}, why, "memory", 0.06))
-        if launches and launches[0].occupancy < 0.5 and rows > 1:
+            found.append(self._move(spec, {"BLOCK": 2 * block}, why, "memory", 0.06))
+        if launches and launches[0].occupancy < 0.5 and block > 256:
             why = f"occupancy {launches[0].occupancy:.0%} bounded by {launches[0].limiter}: smaller programs fit"
-            found.append(self._move(spec, {"BLOCK_R": rows // 2}, why, "occupancy", 0.1))
-        if launches and launches[0].waves < 1 and rows > 1:
+            found.append(self._move(spec, {"BLOCK": block // 2}, why, "occupancy", 0.1))
+        if launches and launches[0].waves < 1 and block > 256:
             why = "fewer programs than the GPU holds at once"
-            found.append(self._move(spec, {"BLOCK_R": rows // 2}, why, "latency", 0.15))
+            found.append(self._move(spec, {"BLOCK": block // 2}, why, "latency", 0.15))
         if warps < 16:
             why = "narrower work a lane keeps more independent loads in flight"
             found.append(self._move(spec, {"num_warps": 2 * warps}, why, "memory", 0.03))
@@ -100,11 +100,6 @@ class Rope:
         change = ", ".join(f"{name} {spec.tiling[name]} -> {value}" for name, value in values.items())
         edits = {spec.name: {"tiling": dict(values)}}
         return Move(group="tiling", edits=edits, change=change, why=why, bottleneck=bottleneck, expected_gain=gain)
-
-
-def _power(value: int) -> int:
-    """The power of two at or below."""
-    return 1 << (max(1, value).bit_length() - 1)
 
 
 KINDS: tuple[Kind, ...] = (Rope(),)

@@ -50,9 +50,11 @@ def {{ name }}({{ parameters }}):
     cos, sin = {{ cos }}.expand(tables), {{ sin }}.expand(tables)
     x, cos, sin = (t.reshape((1,) * (4 - t.dim()) + t.shape) for t in (x, cos, sin))
     rows = out.numel() // size
-    {{ name }}_kernel[(triton.cdiv(rows, {{ meta }}["BLOCK_R"]),)](
+    block_d = triton.next_power_of_2(size // 2)
+    block_r = max(1, {{ meta }}["BLOCK"] // (2 * block_d))
+    {{ name }}_kernel[(triton.cdiv(rows, block_r),)](
         x, cos, sin, out, rows, x.shape[1], x.shape[2], *x.stride(), *cos.stride(), *sin.stride(),
-        SIZE=size, BLOCK_D=triton.next_power_of_2(size // 2), **{{ meta }})
+        SIZE=size, BLOCK_D=block_d, BLOCK_R=block_r, num_warps={{ meta }}["num_warps"])
     return out
 '''
 
