@@ -1,5 +1,6 @@
 """For the trusted child: what the reference gives under the policy, and what exact arithmetic would."""
 
+from contextlib import nullcontext
 from copy import deepcopy
 from types import ModuleType
 from typing import Any
@@ -10,6 +11,7 @@ from torch.utils._pytree import tree_map
 from egg.state.settings import Policy
 from egg.tools.tasks.cases import case_inputs
 from egg.tools.tasks.module import build_model, load_module, set_policy, set_seed
+from egg.tools.tasks.tf32 import RoundProducts
 
 
 class Reference:
@@ -26,7 +28,9 @@ class Reference:
         set_policy(self.policy)
         inputs = case_inputs(self.module, case, self.device)
         before = tree_map(_clone, inputs)
-        output = self._forward(inputs, case, None)
+        in_tf32 = self.policy == Policy.TF32 and self.device == "cpu"
+        with RoundProducts() if in_tf32 else nullcontext():
+            output = self._forward(inputs, case, None)
         changed = [
             n
             for n, (old, new) in enumerate(zip(_tensors(before), _tensors(inputs), strict=True))
