@@ -13,8 +13,11 @@ from pathlib import Path
 from time import time
 from typing import NamedTuple
 
+from langchain_core.runnables import RunnableConfig
+
 from egg.graph.app import build_graph
 from egg.graph.checkpointing import open_saver
+from egg.state.run import RunInput
 
 
 class Overhead(NamedTuple):
@@ -50,9 +53,9 @@ def measure(problem: str, run_dir: Path) -> Overhead:
     work: list[tuple[float, float]] = []
     with open_saver(run_dir / "checkpoint.sqlite") as saver:
         graph = build_graph(checkpointer=saver)
-        config = {"configurable": {"thread_id": "overhead"}}
+        config: RunnableConfig = {"configurable": {"thread_id": "overhead"}}
         began = time()
-        graph.invoke({"problem_file": problem, "run_dir": str(run_dir)}, config)
+        graph.invoke(RunInput(problem_file=problem, run_dir=str(run_dir)), config)
         ended = time()
     for line in (run_dir / "journal.jsonl").read_text().splitlines():
         entry = json.loads(line)

@@ -15,8 +15,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from langchain_core.runnables import RunnableConfig
+
 from egg.graph.app import build_graph
 from egg.graph.checkpointing import open_saver
+from egg.state.run import RunInput
+from egg.state.settings import Policy
 from egg.tools.folders import CHECKPOINT, runs_dir
 
 PROBLEMS = Path(__file__).parent / "problems"
@@ -25,17 +29,14 @@ PROBLEMS = Path(__file__).parent / "problems"
 def row(problem: Path, folder: Path, policy: str, minutes: float) -> dict[str, Any]:
     """Run one problem, or go on with it, and say how it ended."""
     folder.mkdir(parents=True, exist_ok=True)
-    config: Any = {"configurable": {"thread_id": folder.name}}
+    config: RunnableConfig = {"configurable": {"thread_id": folder.name}}
     with open_saver(folder / CHECKPOINT) as saver:
         graph = build_graph(checkpointer=saver)
         begun = graph.get_state(config)
         if begun.next or not begun.values:
-            request = {
-                "problem_file": str(problem),
-                "policy": policy,
-                "run_dir": str(folder),
-                "max_minutes": minutes,
-            }
+            request = RunInput(
+                problem_file=str(problem), policy=Policy(policy), run_dir=str(folder), max_minutes=minutes
+            )
             graph.invoke(None if begun.next else request, config)
     evidence = json.loads((folder / "evidence.json").read_text())
     return summary(evidence)

@@ -15,8 +15,10 @@ from egg.graph.stage import build_stage
 from egg.graph.stages import MAPPING, MEMORY, TILING, TUNING
 from egg.state.run import RunInput, RunState
 
+Machine = CompiledStateGraph[RunState, None, RunInput, RunState]
 
-def build_graph(checkpointer: BaseCheckpointSaver[Any] | None = None) -> CompiledStateGraph:
+
+def build_graph(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Machine:
     """The whole run as a compiled graph.
 
     Start one with `graph.invoke({"problem_file": path}, {"configurable": {"thread_id": name}})`; go on after a crash
@@ -27,7 +29,7 @@ def build_graph(checkpointer: BaseCheckpointSaver[Any] | None = None) -> Compile
     """
     stage = build_stage()
     machine = StateGraph(RunState, input_schema=RunInput, output_schema=RunState)
-    machine.add_node("intake", intake)
+    machine.add_node("intake", intake, input_schema=RunInput)
     machine.add_node("baseline", baseline)
     machine.add_node("seed", stage)
     machine.add_node("choose", choose)

@@ -85,6 +85,11 @@ def decision(state: StageState) -> Decision:
     )
 
 
+def first_line(feedback: str) -> str:
+    """What of a feedback fits into the ledger."""
+    return feedback.split("\n", 1)[0]
+
+
 def _line(attempt: Attempt) -> str:
     figure = f" {attempt.rank_ms:.4g} ms" if attempt.rank_ms is not None else ""
     return f"{attempt.id} {attempt.status}{figure}: {attempt.change}"
@@ -93,5 +98,5 @@ def _line(attempt: Attempt) -> str:
 def _last_failure(state: StageState) -> str:
     draft = state.get("draft")
     if draft and draft.evaluation:
-        return f"{draft.evaluation.status}: {draft.evaluation.feedback.splitlines()[0] if draft.evaluation.feedback else ''}"
+        return f"{draft.evaluation.status}: {first_line(draft.evaluation.feedback)}"
     return "nothing was submitted"

@@ -5,7 +5,7 @@ from pathlib import Path
 from langchain_core.runnables import RunnableConfig
 
 from egg.agents.backbone import check_backbone
-from egg.graph.decide import milliseconds
+from egg.graph.decide import first_line, milliseconds
 from egg.graph.routes import exhausted, ledger_of
 from egg.graph.stages import CHOOSE_STEP, CONFIRM_STEP
 from egg.state.candidate import Candidate
@@ -40,17 +40,18 @@ def settings_of(request: RunInput) -> Settings:
     )
 
 
-def intake(request: RunInput, config: RunnableConfig) -> RunState:
+def intake(state: RunInput, config: RunnableConfig) -> RunState:
     """Check everything a person can get wrong, then load and trace the problem."""
-    settings = settings_of(request)
+    settings = settings_of(state)
     check_backbone(settings)
     device = detect_device(settings.target)
-    problem = load_problem(request.problem_file)
-    run_dir = request.run_dir or str(runs_dir() / str(config["configurable"].get("thread_id", problem.name)))
+    problem = load_problem(state.problem_file)
+    run_dir = state.run_dir or str(runs_dir() / str(config["configurable"].get("thread_id", problem.name)))
     try:
         Path(run_dir).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UserError(f"cannot write the run folder {run_dir}: {error.strerror}; choose another with --run-dir") from None
+        what = f"cannot write the run folder {run_dir}: {error.strerror}"
+        raise UserError(f"{what}; choose another with --run-dir") from None
     return RunState(
         run_dir=run_dir,
         settings=settings,
@@ -74,10 +75,11 @@ def choose(state: RunState) -> RunState:
     incumbent, ledger = state.get("incumbent"), ledger_of(state)
     if incumbent is None:
         why = "every seed failed" if ledger else "the expert library writes no kernel for any region of this module"
-        return RunState(ledger=(_decision(CHOOSE_STEP, "choose", Verb.FAILED, "no seed", why, "the reference stays", None),))
+        line = _decision(CHOOSE_STEP, "choose", Verb.FAILED, "no seed", why, "the reference stays", None)
+        return RunState(ledger=(line,))
     others = [d for d in ledger if d.kernel and d.kernel != incumbent.id]
     why = "the fastest correct seed" if others else "the only correct seed"
-    evidence = "; ".join([f"{incumbent.origin} {milliseconds(incumbent)}", *(f"{d.stage} {d.evidence}" for d in others)])
+    evidence = "; ".join(f"{d.stage} {d.evidence}" for d in ledger if d.kernel)
     what = f"{incumbent.origin}: {incumbent.rationale or incumbent.structure}"
     return RunState(ledger=(_decision(CHOOSE_STEP, "choose", Verb.CHOSEN, what, why, evidence, incumbent),))
 
@@ -106,7 +108,8 @@ def confirm(state: RunState) -> RunState:
     verb = Verb.CONFIRMED if outcome.kernel else Verb.FELL_BACK
     evidence = _evidence(incumbent, verdict)
     what = f"kernel {outcome.kernel}" if outcome.kernel else "the reference module"
-    line = _decision(CONFIRM_STEP, "confirm", verb, what, outcome.claim, evidence, incumbent if outcome.kernel else None)
+    kept = incumbent if outcome.kernel else None
+    line = _decision(CONFIRM_STEP, "confirm", verb, what, outcome.claim, evidence, kept)
     spent = elapsed(state["run_dir"], state["elapsed_ms"])
     return RunState(ledger=(line,), outcome=outcome, confirmation=verdict, elapsed_ms=spent)
 
@@ -134,7 +137,8 @@ def report(state: RunState) -> RunState:
 
 def _claim(state: RunState, incumbent: Candidate, verdict: Evaluation) -> Outcome:
     if not verdict.ok:
-        return _fallback(state, f"the winner failed confirmation ({verdict.status}); the result is the reference module")
+        failed = f"the winner failed confirmation ({verdict.status})"
+        return _fallback(state, f"{failed}; the result is the reference module")
     if verdict.timing is None:
         return _outcome(incumbent, verdict, "correct in Triton's interpreter; no GPU here, so nothing was timed")
     eager = next((s for s in verdict.speedups if s.baseline == "eager"), None)
@@ -173,7 +177,7 @@ def _evidence(candidate: Candidate | None, verdict: Evaluation | None) -> str:
     if candidate is None or verdict is None:
         return "nothing to confirm"
     if not verdict.ok:
-        return verdict.feedback.splitlines()[0] if verdict.feedback else str(verdict.status)
+        return first_line(verdict.feedback) or verdict.status
     worst = max(verdict.accuracy, key=lambda a: a.error / a.budget, default=None)
     error = f"; largest error {worst.error:.2g} of a budget of {worst.budget:.2g} ({worst.case})" if worst else ""
     return f"{milliseconds(candidate)}{error}"

@@ -1,6 +1,6 @@
 """Where a run goes next: pure functions from state to the name of a node."""
 
-from typing import Literal
+from typing import Literal, cast
 
 from langgraph.types import Send
 
@@ -13,8 +13,8 @@ from egg.state.usage import Usage
 
 def exhausted(state: RunState | StageState) -> str | None:
     """The cap that this run has reached, if any."""
-    spent = state.get("spent", Usage()) + state.get("usage", Usage())
-    return spent.over(state["settings"].limits, state["elapsed_ms"] / 60_000)
+    before = cast("StageState", state).get("spent", Usage())
+    return (before + state.get("usage", Usage())).over(state["settings"].limits, state["elapsed_ms"] / 60_000)
 
 
 def after_open(state: StageState) -> Literal["profile", "code", "settle"]:

@@ -4,6 +4,8 @@ Seeds and tuning stages are this one graph with different `StageSpec`s. Its stat
 the decision and the kernel in force, reaches the run.
 """
 
+from typing import Any
+
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
@@ -17,13 +19,16 @@ from egg.tools.clock import elapsed
 from egg.tools.judge import judge
 from egg.tools.store import Store
 
+Update = dict[str, Any]
+"""What a node changes of its stage's state."""
 
-def open_stage(state: StageState) -> StageState:
+
+def open_stage(state: StageState) -> Update:
     """Start with nothing tried; what the agents may see came with the Send."""
     return {"round": 0, "repair": 0, "plan": None, "draft": None, "diagnosis": None, "stopped": None}
 
 
-def judge_draft(state: StageState) -> StageState:
+def judge_draft(state: StageState) -> Update:
     """Give the draft its verdict, and make it the incumbent if it earns that."""
     draft, incumbent, spec = state["draft"], state["incumbent"], state["spec"]
     assert draft is not None  # the route here demands it
@@ -41,7 +46,7 @@ def judge_draft(state: StageState) -> StageState:
         )
     judged = draft.model_copy(update={"evaluation": evaluation})
     last_repair = evaluation.ok or state["repair"] >= spec.repairs
-    update: StageState = {
+    update: Update = {
         "draft": judged,
         "attempts": (attempt(judged, state["plan"], state["round"]),),
         "round": state["round"] + last_repair,
@@ -55,7 +60,7 @@ def judge_draft(state: StageState) -> StageState:
     return update
 
 
-def abandon(state: StageState) -> StageState:
+def abandon(state: StageState) -> Update:
     """Nobody knows a fix: the round is over, and the next one starts from the incumbent."""
     return {"round": state["round"] + 1, "repair": 0, "plan": None, "draft": None, "diagnosis": None}
 
@@ -65,7 +70,7 @@ def settle(state: StageState) -> StageOutput:
     return {"ledger": (decision(state),)}
 
 
-def build_stage() -> CompiledStateGraph:
+def build_stage() -> CompiledStateGraph[StageState, None, StageInput, StageOutput]:
     """The compiled stage subgraph."""
     graph = StateGraph(StageState, input_schema=StageInput, output_schema=StageOutput)
     graph.add_node("open", open_stage)

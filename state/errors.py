@@ -6,4 +6,4 @@ class UserError(Exception):
 
 
 class MachineError(Exception):
-    """This machine cannot do what is needed (a helper process will not start, the GPU is gone). Never a verdict."""
+    """This machine cannot do what is needed (a child process will not start, the GPU is gone). Never a verdict."""

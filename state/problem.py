@@ -19,7 +19,7 @@ class Problem(Record):
     path: str
     source: str
     small_source: str | None = Field(
-        None, description="The same file with its size constants made small, for the interpreter; None if it could not be"
+        None, description="The same file with its sizes made small, for the interpreter; None if they cannot be"
     )
     small_constants: dict[str, int] = Field(default_factory=dict, description="The constants that were rewritten")
     digest: str = Field(description="SHA-256 of the source")
@@ -29,7 +29,7 @@ class Region(Record):
     """A part of the module that one kernel can compute."""
 
     name: str = Field(description="Unique within the problem: `r0_layer_norm`")
-    kind: str = Field(description="`pointwise`, `normalisation`, `gemm`, `attention`, ..., or `torch`: stays a PyTorch call")
+    kind: str = Field(description="`pointwise`, `gemm`, `attention`, ..., or `torch`: stays a PyTorch call")
     ops: tuple[str, ...] = Field(description="ATen operators covered, in order")
     note: str = Field("", description="For `torch` regions: why no kernel is written")
 

@@ -34,7 +34,7 @@ def keep_better(one: Candidate | None, other: Candidate | None) -> Candidate | N
 
 def merge_attempts(attempts: Attempts, new: Attempts) -> Attempts:
     """Set union, sorted: what is left of a candidate after its stage is one line."""
-    return tuple(sorted({*attempts, *new}, key=lambda attempt: (attempt.origin, attempt.number, attempt.model_dump_json())))
+    return tuple(sorted({*attempts, *new}, key=lambda a: (a.origin, a.number, a.model_dump_json())))
 
 
 def add_usage(usage: Usage, new: Usage) -> Usage:

@@ -99,15 +99,15 @@ def _session(
     with ExitStack() as stack:
         workers: dict[str, Worker] = {}
         samples: dict[str, int] = {}
-        with shared(device):
-            for name, side in sides.items():
-                folder = root / name
-                folder.mkdir(exist_ok=True)
-                bounds = replace(BOUNDS, folder=str(folder))
-                workers[name] = stack.enter_context(open_worker(TASK, payloads[name], bounds))
-                opened = _checked(workers[name].opened, name, side)
-                per_block = int(SIDE_MS / BLOCKS / max(opened["typical_ms"], 1e-3))
-                samples[name] = max(1, min(SAMPLES // BLOCKS, per_block))
+        for name, side in sides.items():
+            folder = root / name
+            folder.mkdir(exist_ok=True)
+            with shared(device):  # one at a time, so that no timing waits for long
+                worker = open_worker(TASK, payloads[name], replace(BOUNDS, folder=str(folder)))
+                workers[name] = stack.enter_context(worker)
+            opened = _checked(worker.opened, name, side)
+            per_block = int(SIDE_MS / BLOCKS / max(opened["typical_ms"], 1e-3))
+            samples[name] = max(1, min(SAMPLES // BLOCKS, per_block))
         stack.enter_context(exclusive(device))
         for _ in range(ROUNDS):
             for mine in taken.values():

@@ -56,8 +56,7 @@ def test_killed_in_every_node(tmp_path):
     calm, stormy = tmp_path / "calm", tmp_path / "stormy"
 
     calm.mkdir()
-    every = [path for path in all_nodes()]
-    (calm / "killed").write_text("\n".join(every))
+    (calm / "killed").write_text("\n".join(all_nodes()))
     assert go(calm, problem, tmp_path / "cache-calm") == 0
 
     lives = 0

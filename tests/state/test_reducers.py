@@ -35,9 +35,9 @@ def candidates(draw: st.DrawFn) -> Candidate:
     return Candidate(source=draw(texts), origin=draw(texts), structure="s", evaluation=evaluation)
 
 
-attempts = st.lists(
-    st.builds(Attempt, id=texts, origin=texts, number=st.integers(0, 3), status=texts), max_size=5
-).map(tuple)
+attempts = st.lists(st.builds(Attempt, id=texts, origin=texts, number=st.integers(0, 3), status=texts), max_size=5).map(
+    tuple
+)
 spends = st.builds(Spend, calls=st.integers(0, 9), input_tokens=st.integers(0, 9), model_ms=st.integers(0, 9))
 usages = st.builds(Usage, by_agent=st.dictionaries(texts, spends, max_size=3))
 

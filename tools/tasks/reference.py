@@ -29,7 +29,7 @@ class Reference:
         inputs = case_inputs(self.module, case, self.device)
         before = tree_map(_clone, inputs)
         in_tf32 = self.policy == Policy.TF32 and self.device == "cpu"
-        with RoundProducts() if in_tf32 else nullcontext():
+        with RoundProducts() if in_tf32 else nullcontext():  # type: ignore[no-untyped-call]
             output = self._forward(inputs, case, None)
         changed = [
             n

@@ -17,7 +17,7 @@ DROPPED_BITS = 13
 """TF32 keeps 10 of the 23 bits of a float32's mantissa."""
 
 
-class RoundProducts(TorchDispatchMode):
+class RoundProducts(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Rounds both factors of every float32 matrix product and convolution, as tensor cores see them."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

@@ -103,7 +103,10 @@ def serve(payload: dict[str, Any]) -> Worker:
             call()
             clock.sync()
             first = (perf_counter() - began) * 1e3
-            request = yield {"first_ms": first, "typical_ms": _settle(call, clock), "sets": len(inputs)}
+            typical = _settle(call, clock)
+            gc.collect()
+            gc.disable()  # nor is it run between blocks: with PyTorch loaded it takes longer than many a block
+            request = yield {"first_ms": first, "typical_ms": typical, "sets": len(inputs)}
             while True:
                 request = yield _block(call, clock, request["samples"], request["apart"])
     except (CandidateError, GeneratorExit):
@@ -157,11 +160,5 @@ def _block(call: Callable[[], Any], clock: CudaClock | CpuClock, samples: int, a
     for _ in range(BLOCK_WARMUP):
         call()
     clock.sync()
-    gc.collect()
-    gc.disable()
-    try:
-        events = [clock.sample(call, apart=False)[0] for _ in range(samples)]
-        pairs = [clock.sample(call, apart=True) for _ in range(apart)]
-    finally:
-        gc.enable()
-    return {"event_ms": events, "apart": pairs}
+    events = [clock.sample(call, apart=False)[0] for _ in range(samples)]
+    return {"event_ms": events, "apart": [clock.sample(call, apart=True) for _ in range(apart)]}
