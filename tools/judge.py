@@ -13,7 +13,7 @@ from egg.tools.gate import refusal
 from egg.tools.store import Store
 from egg.tools.verify import check, mode
 
-VERSION = 1
+VERSION = 2
 FEEDBACK_CHARS = 3000
 
 

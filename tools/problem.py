@@ -8,6 +8,7 @@ from egg.state.device import Device
 from egg.state.errors import UserError
 from egg.state.problem import Problem
 from egg.tools.sandbox.client import Bounds, run
+from egg.tools.shrink import resized
 
 NO_SMALL = (
     "{}: no sizes small enough for Triton's interpreter were found and no GPU is here; "
@@ -60,3 +61,8 @@ def sized_source(problem: Problem, device: Device) -> str:
     if problem.small_source is None:
         raise UserError(NO_SMALL.format(problem.path))
     return problem.small_source
+
+
+def sized_candidate(problem: Problem, candidate: str, device: Device) -> str:
+    """The candidate for the same sizes as `sized_source`."""
+    return candidate if device.present else resized(candidate, problem.source, problem.small_constants)

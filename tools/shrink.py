@@ -39,6 +39,21 @@ def rewrite(source: str, values: Constants) -> str:
     return "".join(lines)
 
 
+def resized(candidate: str, source: str, small: Constants) -> str:
+    """A candidate with the sizes that it took over from the problem's `source`, by name and value, made `small` too.
+
+    Without it a module whose `__init__` reads such a constant would be built at full size and called at the small one.
+    """
+    try:
+        own = constants(candidate)
+    except (SyntaxError, ValueError):
+        return candidate  # whoever loads it says why it cannot be read
+    full = constants(source)
+    return rewrite(
+        candidate, {name: size for name, size in small.items() if name in own and own[name] == full.get(name)}
+    )
+
+
 def plans(full: Constants, largest: int) -> Iterator[Constants]:
     """Proposals, best first. `largest`: elements of the largest tensor at full size.
 

@@ -12,8 +12,9 @@ from egg.state.settings import Policy
 from egg.tools.errors import CandidateError
 from egg.tools.exclusive import shared as beside_other_checks
 from egg.tools.folders import scratch_parent
-from egg.tools.problem import sized_source
+from egg.tools.problem import sized_candidate, sized_source
 from egg.tools.sandbox.client import Bounds, Reply, run
+from egg.tools.shrink import resized
 from egg.tools.store import Store
 
 Depth = Literal["search", "quick", "confirm"]
@@ -23,7 +24,7 @@ KINDS: dict[Depth, tuple[str, ...]] = {
     "confirm": ("own", "normal", "integers", "heavy", "own", "normal", "heavy", "own"),
 }
 """Distributions of the floating-point inputs, in order. Each has a secret seed of its own."""
-VERSION = 1
+VERSION = 2
 SECONDS = 120.0
 CPU_BYTES = 2 << 30
 GPU_BYTES = 96 << 30
@@ -50,7 +51,8 @@ def check(
 
     def produce() -> Evaluation:
         try:
-            accuracy, feedback = _check(problem, source, device, policy, KINDS[cases], seconds)
+            sized = sized_candidate(problem, source, device)
+            accuracy, feedback = _check(problem, sized, device, policy, KINDS[cases], seconds)
         except CandidateError as error:
             return Evaluation(status=error.status, feedback=error.feedback, mode=mode(device))
         if cases == "confirm" and device.present and problem.small_source:
@@ -81,7 +83,8 @@ def probe(
     """
     shared = shared_payload(problem, device, policy) | {"cases": [{"kind": kind, "seed": secret()}]}
     try:
-        seen = _compared(shared, source, device, SECONDS, "show", ghost=False)[1]
+        sized = sized_candidate(problem, source, device)
+        seen = _compared(shared, sized, device, SECONDS, "show", ghost=False)[1]
     except CandidateError as error:
         return {"kind": kind, "status": error.status.value, "feedback": error.feedback}
     return {"kind": kind, **seen}
@@ -168,7 +171,8 @@ def _held_out(problem: Problem, source: str, device: Device, policy: Policy, sec
     """Whether it is right at sizes it was not written for: told, never held against it."""
     small = problem.model_copy(update={"source": problem.small_source})
     try:
-        _check(small, source, device, policy, KINDS["quick"], seconds)
+        resized_source = resized(source, problem.source, problem.small_constants)
+        _check(small, resized_source, device, policy, KINDS["quick"], seconds)
     except CandidateError as error:
         return f"held-out sizes {problem.small_constants}: {error.status}: {error.feedback}"
     return f"held-out sizes {problem.small_constants}: ok"
