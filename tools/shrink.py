@@ -49,9 +49,8 @@ def resized(candidate: str, source: str, small: Constants) -> str:
     except (SyntaxError, ValueError):
         return candidate  # whoever loads it says why it cannot be read
     full = constants(source)
-    return rewrite(
-        candidate, {name: size for name, size in small.items() if name in own and own[name] == full.get(name)}
-    )
+    taken = {name: size for name, size in small.items() if name in own and own[name] == full.get(name)}
+    return rewrite(candidate, taken)
 
 
 def plans(full: Constants, largest: int) -> Iterator[Constants]:

@@ -1,4 +1,4 @@
-"""A candidate that took sizes over from the problem's module is checked with those sizes made small, like the problem."""
+"""A candidate that took sizes over from the problem is checked with those sizes made small, like the problem."""
 
 from pathlib import Path
 
