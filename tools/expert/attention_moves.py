@@ -1,7 +1,5 @@
 """Expert rules for attention: what to change when the profile of its kernel says so."""
 
-from typing import Any
-
 from egg.state.device import Device
 from egg.state.evaluation import Launch, StaticProfile
 from egg.state.stage import Group
@@ -17,19 +15,6 @@ def attention_moves(spec: RegionSpec, group: Group, profile: StaticProfile | Non
     return sorted(rules[group](spec, main, device), key=lambda move: -move.expected_gain)
 
 
-def _move(spec: RegionSpec, group: Group, values: dict[str, Any], why: str, bottleneck: str, gain: float) -> Move:
-    old = spec.group(group)
-    change = ", ".join(f"{name} {old.get(name, '-')} -> {value}" for name, value in values.items())
-    return Move(
-        group=group,
-        edits={spec.name: {group: values}},
-        change=change,
-        why=why,
-        bottleneck=bottleneck,
-        expected_gain=gain,
-    )
-
-
 def _structure(spec: RegionSpec, main: Launch | None, device: Device) -> list[Move]:
     split = spec.structure["name"] == "flash_split_kv"
     facts = spec.facts
@@ -37,12 +22,11 @@ def _structure(spec: RegionSpec, main: Launch | None, device: Device) -> list[Mo
     if not split and programs * 2 <= device.multiprocessors and facts["keys"] >= 512:
         why = f"{programs} programs for {device.multiprocessors} multiprocessors: only the keys are left to divide"
         splits = min(64, max(2, 2 * device.multiprocessors // programs))
-        move = _move(spec, "structure", {"name": "flash_split_kv"}, why, "occupancy", 0.4)
-        edits = {"structure": {"name": "flash_split_kv"}, "mapping": {"splits": splits}}
-        return [move.model_copy(update={"edits": {spec.name: edits}})]
+        along = {"mapping": {"splits": splits}}
+        return [spec.move("structure", {"name": "flash_split_kv"}, why, "occupancy", 0.4, along)]
     if split and programs >= 2 * device.multiprocessors:
         why = "queries and heads alone fill the GPU: the partial results cost traffic and a second launch for nothing"
-        return [_move(spec, "structure", {"name": "flash"}, why, "memory", 0.15)]
+        return [spec.move("structure", {"name": "flash"}, why, "memory", 0.15)]
     return []
 
 
@@ -53,22 +37,22 @@ def _mapping(spec: RegionSpec, main: Launch | None, device: Device) -> list[Move
         splits = mapping["splits"]
         if main.waves < 0.75 and facts["keys"] >= 2 * splits * spec.tiling["BLOCK_N"]:
             why = f"{main.waves:.2f} waves: multiprocessors stand idle"
-            moves.append(_move(spec, "mapping", {"splits": 2 * splits}, why, "occupancy", 0.25))
+            moves.append(spec.move("mapping", {"splits": 2 * splits}, why, "occupancy", 0.25))
         if main.waves > 2 and splits > 2:
             why = f"{main.waves:.1f} waves already; fewer parts write fewer partial results"
-            moves.append(_move(spec, "mapping", {"splits": splits // 2}, why, "memory", 0.1))
+            moves.append(spec.move("mapping", {"splits": splits // 2}, why, "memory", 0.1))
     if facts["causal"] and not mapping["longest_first"]:
         why = "a late block of rows sees most keys; started last, it runs alone at the end"
-        moves.append(_move(spec, "mapping", {"longest_first": True}, why, "latency", 0.1))
+        moves.append(spec.move("mapping", {"longest_first": True}, why, "latency", 0.1))
     keys_bytes = 2 * facts["keys"] * facts["head"] * (4 if facts["dtype"] == "float32" else 2)
     if mapping["grid"] == "blocks_fastest" and facts["causal"] and facts["heads"] * facts["batches"] > 1:
         resident = keys_bytes * min(facts["heads"] * facts["batches"], 4 * device.multiprocessors)
         if resident < device.l2_bytes // 2:
             why = "equally long blocks of all heads run together, so the last wave is even; their keys fit into L2"
-            moves.append(_move(spec, "mapping", {"grid": "heads_fastest"}, why, "latency", 0.05))
+            moves.append(spec.move("mapping", {"grid": "heads_fastest"}, why, "latency", 0.05))
     elif mapping["grid"] == "heads_fastest" and keys_bytes * device.multiprocessors > device.l2_bytes:
         why = "neighbouring programs should share one head's keys: those of all heads do not fit into L2"
-        moves.append(_move(spec, "mapping", {"grid": "blocks_fastest"}, why, "memory", 0.1))
+        moves.append(spec.move("mapping", {"grid": "blocks_fastest"}, why, "memory", 0.1))
     return moves
 
 
@@ -78,24 +62,24 @@ def _tiling(spec: RegionSpec, main: Launch | None, device: Device) -> list[Move]
     fp32 = spec.facts["dtype"] == "float32"
     if main and main.spills and block_n > 16:
         why = f"{main.spills} bytes a thread are spilled in the loop"
-        moves.append(_move(spec, "tiling", {"BLOCK_N": block_n // 2}, why, "spills", 0.3))
+        moves.append(spec.move("tiling", {"BLOCK_N": block_n // 2}, why, "spills", 0.3))
     if main and main.spills and block_m > 64:
         why = f"{main.spills} bytes a thread are spilled in the loop"
-        moves.append(_move(spec, "tiling", {"BLOCK_M": block_m // 2, "num_warps": 4}, why, "spills", 0.25))
+        moves.append(spec.move("tiling", {"BLOCK_M": block_m // 2, "num_warps": 4}, why, "spills", 0.25))
     if main and not main.spills and main.occupancy < 0.15 and block_n > 32:
         why = f"occupancy {main.occupancy:.0%} bounded by {main.limiter}: latency-bound, more blocks hide it"
-        moves.append(_move(spec, "tiling", {"BLOCK_N": block_n // 2}, why, "latency", 0.2))
+        moves.append(spec.move("tiling", {"BLOCK_N": block_n // 2}, why, "latency", 0.2))
     # fp32 operands are split in registers, so a tile twice as wide takes nearly twice as many
     roomy = main is not None and not main.spills and main.registers <= (110 if fp32 else 168)
     if roomy and block_n < 128:
         why = f"{main.registers if main else 0} registers: room for fewer, longer steps between maxima"
-        moves.append(_move(spec, "tiling", {"BLOCK_N": 2 * block_n}, why, "latency", 0.08))
+        moves.append(spec.move("tiling", {"BLOCK_N": 2 * block_n}, why, "latency", 0.08))
     if roomy and not fp32 and block_m == 64 and spec.facts["queries"] >= 1024:
         why = "a taller tile reads the keys from L2 half as often"
-        moves.append(_move(spec, "tiling", {"BLOCK_M": 128, "num_warps": 8}, why, "memory", 0.1))
+        moves.append(spec.move("tiling", {"BLOCK_M": 128, "num_warps": 8}, why, "memory", 0.1))
     if spec.tiling["pieces"] == 1 and spec.facts["head"] in (80, 96):
         why = "two dots (64 and the rest) do no work on padding"
-        moves.append(_move(spec, "tiling", {"pieces": 2}, why, "compute", 0.2))
+        moves.append(spec.move("tiling", {"pieces": 2}, why, "compute", 0.2))
     return moves
 
 
@@ -106,11 +90,11 @@ def _memory(spec: RegionSpec, main: Launch | None, device: Device) -> list[Move]
     stages = spec.memory["num_stages"]
     if main.limiter == "shared" and stages > 1:
         why = f"{main.shared_bytes >> 10} KiB of shared memory a block bound the occupancy to {main.occupancy:.0%}"
-        moves.append(_move(spec, "memory", {"num_stages": stages - 1}, why, "occupancy", 0.12))
+        moves.append(spec.move("memory", {"num_stages": stages - 1}, why, "occupancy", 0.12))
     one_more = main.shared_bytes + main.shared_bytes // max(stages, 1)
     blocks = max(1, round(main.occupancy * device.threads_sm / 32 / main.warps))
     fits = one_more <= device.shared_bytes and blocks * (one_more + 1024) <= device.shared_bytes_sm
     if main.limiter != "shared" and stages < 4 and fits:
         why = f"{main.limiter} bound the occupancy, shared memory is free: fetch keys one step further ahead"
-        moves.append(_move(spec, "memory", {"num_stages": stages + 1}, why, "latency", 0.08))
+        moves.append(spec.move("memory", {"num_stages": stages + 1}, why, "latency", 0.08))
     return moves

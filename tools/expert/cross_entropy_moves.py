@@ -1,7 +1,5 @@
 """Expert rules for the cross-entropy: it reads every score once, so all that counts is bytes in flight."""
 
-from typing import Any
-
 from egg.state.device import Device
 from egg.state.evaluation import StaticProfile
 from egg.state.stage import Group
@@ -16,22 +14,15 @@ def cross_entropy_moves(spec: RegionSpec, group: Group, profile: StaticProfile |
     return sorted(found, key=lambda move: -move.expected_gain)
 
 
-def _move(spec: RegionSpec, group: Group, values: dict[str, Any], why: str, bottleneck: str, gain: float) -> Move:
-    old = spec.group(group)
-    change = ", ".join(f"{name} {old.get(name, '-')} -> {value}" for name, value in values.items())
-    edits = {spec.name: {group: values}}
-    return Move(group=group, edits=edits, change=change, why=why, bottleneck=bottleneck, expected_gain=gain)
-
-
 def _structure(spec: RegionSpec, profile: StaticProfile | None, device: Device) -> list[Move]:
     split = spec.structure["name"] == "split_classes"
     rows, classes = spec.facts["rows"], spec.facts["classes"]
     if not split and rows <= device.multiprocessors and classes >= 4 * spec.tiling["BLOCK_C"]:
         why = f"{rows} rows for {device.multiprocessors} multiprocessors: only the classes are left to divide"
-        return [_move(spec, "structure", {"name": "split_classes"}, why, "occupancy", 0.4)]
+        return [spec.move("structure", {"name": "split_classes"}, why, "occupancy", 0.4)]
     if split and rows >= 4 * device.multiprocessors:
         why = "rows alone fill the GPU; the partial results cost a launch"
-        return [_move(spec, "structure", {"name": "online_rows"}, why, "launch", 0.1)]
+        return [spec.move("structure", {"name": "online_rows"}, why, "launch", 0.1)]
     return []
 
 
@@ -41,13 +32,13 @@ def _mapping(spec: RegionSpec, profile: StaticProfile | None, device: Device) ->
     programs = -(-rows // block_r)
     if block_r > 1 and programs < 2 * device.multiprocessors and spec.facts["inner"] == 1:
         why = f"{programs} programs leave multiprocessors idle: fewer rows a program"
-        moves.append(_move(spec, "mapping", {"BLOCK_R": block_r // 2}, why, "occupancy", 0.2))
+        moves.append(spec.move("mapping", {"BLOCK_R": block_r // 2}, why, "occupancy", 0.2))
     if programs > 64 * device.multiprocessors and block_r * spec.tiling["BLOCK_C"] < 8192:
         why = f"{programs} short programs: more rows each, fewer partial sums to add"
-        moves.append(_move(spec, "mapping", {"BLOCK_R": 2 * block_r}, why, "latency", 0.08))
+        moves.append(spec.move("mapping", {"BLOCK_R": 2 * block_r}, why, "latency", 0.08))
     if (splits := spec.mapping.get("splits")) and programs * splits < 2 * device.multiprocessors and splits < 64:
         why = f"{programs * splits} programs leave multiprocessors idle"
-        moves.append(_move(spec, "mapping", {"splits": 2 * splits}, why, "occupancy", 0.2))
+        moves.append(spec.move("mapping", {"splits": 2 * splits}, why, "occupancy", 0.2))
     return moves
 
 
@@ -59,14 +50,14 @@ def _tiling(spec: RegionSpec, profile: StaticProfile | None, device: Device) -> 
     main = max(sweeps, key=lambda launch: launch.bytes, default=None)
     if main and main.spills:
         why = f"{main.spills} bytes a thread spilled: the running maximum and sum take two registers a score"
-        moves.append(_move(spec, "tiling", {"BLOCK_C": block_c // 2}, why, "spills", 0.3))
+        moves.append(spec.move("tiling", {"BLOCK_C": block_c // 2}, why, "spills", 0.3))
     if elements // (32 * warps) > 8 and warps < 32:
         why = f"{elements // (32 * warps)} scores a lane: more warps with one or two wide loads each stream better"
-        moves.append(_move(spec, "tiling", {"num_warps": 2 * warps}, why, "memory", 0.08))
+        moves.append(spec.move("tiling", {"num_warps": 2 * warps}, why, "memory", 0.08))
     if block_c < spec.facts["classes"] and elements // (32 * warps) < 32 and spec.facts["inner"] == 1:
         why = "more scores fetched a step, fewer steps"
-        moves.append(_move(spec, "tiling", {"BLOCK_C": 2 * block_c}, why, "latency", 0.06))
+        moves.append(spec.move("tiling", {"BLOCK_C": 2 * block_c}, why, "latency", 0.06))
     if block_c > 1024 and main and main.occupancy < 0.5:
         why = f"occupancy {main.occupancy:.0%} bounded by {main.limiter}"
-        moves.append(_move(spec, "tiling", {"BLOCK_C": block_c // 2}, why, "occupancy", 0.07))
+        moves.append(spec.move("tiling", {"BLOCK_C": block_c // 2}, why, "occupancy", 0.07))
     return moves

@@ -1,7 +1,6 @@
 """Rules for changing a matrix product, one decision at a time. Pure: they see the spec, the static profile, the GPU."""
 
 from math import ceil
-from typing import Any
 
 from egg.state.device import Device
 from egg.state.evaluation import Launch, StaticProfile
@@ -52,19 +51,6 @@ class _State:
     def fits(self, tile: Tile) -> bool:
         return shared_bytes(self.method, tile) <= self.device.shared_bytes - 1024
 
-    def move(self, group: Group, values: dict[str, Any], why: str, bottleneck: str, gain: float, **more: Any) -> Move:
-        before = self.spec.group(group)
-        shown = {name: value for name, value in values.items() if before.get(name) != value}
-        change = ", ".join(f"{name} {before.get(name)} -> {value}" for name, value in shown.items())
-        return Move(
-            group=group,
-            edits={self.spec.name: {group: values, **more}},
-            change=f"{self.spec.name}: {change}",
-            why=why,
-            bottleneck=bottleneck,
-            expected_gain=max(0.0, min(0.95, gain)),
-        )
-
 
 def _structure(state: _State) -> list[Move]:
     policy = Policy.TF32 if state.method in ("tf32", "fp16x1") else Policy.STOCK
@@ -88,7 +74,7 @@ def _structure(state: _State) -> list[Move]:
         gain = 1.0 - seconds(state.product, other, tile, state.device, chunks) / state.now
         if gain > WORTH:
             rest = {group: chosen[group] for group in ("mapping", "tiling", "memory")}
-            found.append(state.move("structure", chosen["structure"], why, bottleneck, round(gain, 3), **rest))
+            found.append(state.spec.move("structure", chosen["structure"], why, bottleneck, gain, rest))
     return found
 
 
@@ -99,7 +85,7 @@ def _mapping(state: _State) -> list[Move]:
             gain = state.gain(state.tile, chunks)
             if gain > WORTH and state.product.k // chunks >= 2 * state.tile.k:
                 why = f"{state.programs} programs for {sms} multiprocessors; {state.chunks} partial sums to add"
-                found.append(state.move("mapping", {"CHUNKS": chunks}, why, "occupancy", gain))
+                found.append(state.spec.move("mapping", {"CHUNKS": chunks}, why, "occupancy", gain))
     rows = ceil(state.product.m / state.tile.m)
     columns = ceil(state.product.n / state.tile.n)
     group = int(state.spec.mapping["GROUP_M"])
@@ -109,7 +95,7 @@ def _mapping(state: _State) -> list[Move]:
                 across = ceil(sms / other)
                 why = f"programs at work together share {other} rows of tiles of a and {across} columns of b in L2"
                 square = abs(other - across) < abs(group - ceil(sms / group))
-                found.append(state.move("mapping", {"GROUP_M": other}, why, "memory", 0.04 if square else 0.02))
+                found.append(state.spec.move("mapping", {"GROUP_M": other}, why, "memory", 0.04 if square else 0.02))
     return found
 
 
@@ -123,11 +109,11 @@ def _unspill(state: _State) -> list[Move]:
     tile, found = state.tile, []
     why = f"{state.launch.spills} bytes a thread spill: accumulator and operands need more registers than there are"
     if tile.warps < 8 and tile.m * tile.n >= 64 * 64:
-        found.append(state.move("tiling", {"num_warps": 2 * tile.warps}, why, "spills", 0.3))
+        found.append(state.spec.move("tiling", {"num_warps": 2 * tile.warps}, why, "spills", 0.3))
     if tile.k >= 32:
-        found.append(state.move("tiling", {"BLOCK_K": tile.k // 2}, why, "spills", 0.25))
+        found.append(state.spec.move("tiling", {"BLOCK_K": tile.k // 2}, why, "spills", 0.25))
     if tile.n >= 32:
-        found.append(state.move("tiling", {"BLOCK_N": tile.n // 2}, why, "spills", 0.2))
+        found.append(state.spec.move("tiling", {"BLOCK_N": tile.n // 2}, why, "spills", 0.2))
     return found
 
 
@@ -146,7 +132,7 @@ def _shapes(state: _State) -> list[Move]:
         )
         values = {"BLOCK_M": other.m, "BLOCK_N": other.n, "num_warps": other.warps}
         bottleneck = "occupancy" if programs > state.programs else "compute"
-        found.append(state.move("tiling", values, why, bottleneck, max(gain, 0.02)))
+        found.append(state.spec.move("tiling", values, why, bottleneck, max(gain, 0.02)))
     return sorted(found, key=lambda move: -move.expected_gain)[:3]
 
 
@@ -158,10 +144,10 @@ def _depths(state: _State) -> list[Move]:
     deeper = tile._replace(k=2 * tile.k)
     if deeper.k <= min(128, state.product.k) and state.fits(deeper):
         why = f"{ceil(state.product.k / tile.k)} turns of the loop: half as many waits, for twice the shared memory"
-        found.append(state.move("tiling", {"BLOCK_K": deeper.k}, why, "latency", 0.03))
+        found.append(state.spec.move("tiling", {"BLOCK_K": deeper.k}, why, "latency", 0.03))
     if tile.warps == 4 and tile.m * tile.n >= 64 * 64:
         why = "8 warps hide more of the latency between dots; 16 would split them over two layouts"
-        found.append(state.move("tiling", {"num_warps": 8}, why, "latency", 0.02))
+        found.append(state.spec.move("tiling", {"num_warps": 8}, why, "latency", 0.02))
     return found
 
 
@@ -182,10 +168,10 @@ def _stages(state: _State) -> list[Move]:
         if stages > tile.stages:
             why = f"{stages} blocks of K under way hide a longer wait; {wanted >> 10} KiB a program"
             gain = 0.04 if after == before else 0.02
-            found.append(state.move("memory", {"num_stages": stages}, why, "latency", gain))
+            found.append(state.spec.move("memory", {"num_stages": stages}, why, "latency", gain))
         elif after > before:
             why = f"{wanted >> 10} KiB in place of {used >> 10}: {after} programs fit a multiprocessor, not {before}"
-            found.append(state.move("memory", {"num_stages": stages}, why, "occupancy", 0.05))
+            found.append(state.spec.move("memory", {"num_stages": stages}, why, "occupancy", 0.05))
     return found
 
 
@@ -197,8 +183,8 @@ def _order(state: _State) -> list[Move]:
     if order == "as_is" and state.product.m >= 64:
         why = "wgmma takes fp32 only along K: one copy of b in that order, against the older, slower instruction"
         gain = 0.4 if state.launch is None or state.launch.tensor_core == "mma" else 0.1
-        return [state.move("memory", {"b_order": "k_contiguous"}, why, "compute", gain)]
+        return [state.spec.move("memory", {"b_order": "k_contiguous"}, why, "compute", gain)]
     if order == "k_contiguous" and state.product.m < 512:
         why = "the copy of b reads and writes it once more, for few rows that use it"
-        return [state.move("memory", {"b_order": "as_is"}, why, "memory", 0.1)]
+        return [state.spec.move("memory", {"b_order": "as_is"}, why, "memory", 0.1)]
     return []

@@ -4,7 +4,7 @@ from egg.state.device import Device
 from egg.state.evaluation import StaticProfile
 from egg.state.problem import Workload
 from egg.state.stage import Group
-from egg.tools.expert.kinds import kind_named, launches_of
+from egg.tools.expert.kinds import Kind, kind_named, launches_of
 from egg.tools.expert.spec import KernelSpec, Move, RegionSpec
 
 
@@ -18,12 +18,22 @@ def moves(
         if kind is None or region.in_torch:
             continue
         share = _share(profile, region, len(spec.regions))
-        for move in kind.moves(region, group, profile, device, workload):
+        for move in _proposals(kind, region, group, profile, device, workload):
             if region.edited(move.edits.get(region.name, {})) != region:
                 gain = round(move.expected_gain * share, 4)
                 found.append((gain, move.model_copy(update={"expected_gain": gain})))
     found.sort(key=lambda pair: -pair[0])
     return tuple(move for _, move in found)
+
+
+def _proposals(
+    kind: Kind, region: RegionSpec, group: Group, profile: StaticProfile | None, device: Device, workload: Workload
+) -> list[Move]:
+    """The kind's own; none where its rules do not understand the decisions: an older library's, or a model's own."""
+    try:
+        return kind.moves(region, group, profile, device, workload)
+    except (LookupError, TypeError, ValueError, ArithmeticError):
+        return []
 
 
 def _share(profile: StaticProfile | None, region: RegionSpec, count: int) -> float:

@@ -1,7 +1,5 @@
 """Rules for tuning a pointwise region: keep enough bytes in flight, and no more programs than needed."""
 
-from collections.abc import Mapping
-
 from egg.state.device import Device
 from egg.state.evaluation import StaticProfile
 from egg.state.stage import Group
@@ -21,25 +19,16 @@ def moves(spec: RegionSpec, group: Group, profile: StaticProfile | None, device:
     return _memory(spec)
 
 
-def _move(spec: RegionSpec, group: Group, values: Mapping[str, object], why: str, bottleneck: str, gain: float) -> Move:
-    before = spec.group(group)
-    change = ", ".join(f"{name} {before.get(name)} -> {value}" for name, value in values.items())
-    edits = {spec.name: {group: dict(values)}}
-    return Move(
-        group=group, edits=edits, change=f"{spec.name}: {change}", why=why, bottleneck=bottleneck, expected_gain=gain
-    )
-
-
 def _structure(spec: RegionSpec) -> list[Move]:
     rows, row = spec.structure.get("name") == "fused_rowwise", int(spec.facts["row"])
     if not spec.facts.get("broadcast"):
         return []
     if rows and row < 256:
         why = f"a row of {row} elements leaves most lanes of a program idle"
-        return [_move(spec, "structure", {"name": "fused"}, why, "latency", 0.2)]
+        return [spec.move("structure", {"name": "fused"}, why, "latency", 0.2)]
     if not rows and row >= 1024:
         why = "the position along the broadcast axes is one number a program, not a division for every element"
-        return [_move(spec, "structure", {"name": "fused_rowwise"}, why, "compute", 0.1)]
+        return [spec.move("structure", {"name": "fused_rowwise"}, why, "compute", 0.1)]
     return []
 
 
@@ -50,14 +39,14 @@ def _mapping(spec: RegionSpec, device: Device) -> list[Move]:
     blocks = int(spec.facts["elements"]) // int(spec.tiling["BLOCK"])
     if now:
         return [
-            _move(spec, "mapping", {"programs_per_sm": count}, "another number of resident programs", "occupancy", 0.03)
+            spec.move("mapping", {"programs_per_sm": count}, "another number of resident programs", "occupancy", 0.03)
             for count in (16, 4)
             if count != now
         ]
     if blocks < 16 * device.multiprocessors:
         return []
     why = f"{blocks} short programs: persistent ones start once and walk over the blocks"
-    return [_move(spec, "mapping", {"programs_per_sm": count}, why, "latency", 0.05) for count in (8, 16)]
+    return [spec.move("mapping", {"programs_per_sm": count}, why, "latency", 0.05) for count in (8, 16)]
 
 
 def _tiling(spec: RegionSpec, device: Device) -> list[Move]:
@@ -68,18 +57,18 @@ def _tiling(spec: RegionSpec, device: Device) -> list[Move]:
     wanted = VECTOR_BYTES // item
     if block // lanes < wanted and block * 2 <= 2 * width:
         why = f"{block // lanes} elements a lane cannot use {VECTOR_BYTES}-byte loads"
-        found.append(_move(spec, "tiling", {"BLOCK": lanes * wanted}, why, "memory", 0.1))
+        found.append(spec.move("tiling", {"BLOCK": lanes * wanted}, why, "memory", 0.1))
     if block // lanes > wanted and warps < 16:
         why = f"{block // lanes} elements a lane: more warps keep more loads in flight"
-        found.append(_move(spec, "tiling", {"num_warps": min(16, block // 32 // wanted or 1)}, why, "memory", 0.05))
+        found.append(spec.move("tiling", {"num_warps": min(16, block // 32 // wanted or 1)}, why, "memory", 0.05))
     if 2 * block <= width and int(spec.facts["elements"]) // (2 * block) >= 4 * device.multiprocessors and block < 8192:
         why = "fewer, larger programs: less start-up for the same bytes"
         larger = {"BLOCK": 2 * block, "num_warps": min(16, 2 * warps)}
-        found.append(_move(spec, "tiling", larger, why, "latency", 0.05))
+        found.append(spec.move("tiling", larger, why, "latency", 0.05))
     if block > 256:
         why = "smaller programs spread the tail of the grid more evenly"
         smaller = {"BLOCK": block // 2, "num_warps": max(1, warps // 2)}
-        found.append(_move(spec, "tiling", smaller, why, "occupancy", 0.03))
+        found.append(spec.move("tiling", smaller, why, "occupancy", 0.03))
     return found
 
 
@@ -87,8 +76,8 @@ def _memory(spec: RegionSpec) -> list[Move]:
     found: list[Move] = []
     if spec.facts.get("broadcast") and not spec.memory.get("keep_broadcast"):
         why = "the repeated operand is read by every program: ask L2 to evict it last"
-        found.append(_move(spec, "memory", {"keep_broadcast": True}, why, "memory", 0.02))
+        found.append(spec.move("memory", {"keep_broadcast": True}, why, "memory", 0.02))
     if spec.mapping.get("programs_per_sm") and int(spec.memory.get("num_stages", 1)) < 3:
         why = "the persistent loop can fetch the next block while it works on this one"
-        found.append(_move(spec, "memory", {"num_stages": 3}, why, "latency", 0.05))
+        found.append(spec.move("memory", {"num_stages": 3}, why, "latency", 0.05))
     return found

@@ -25,6 +25,9 @@ SIZES = ("", "channels", "out_height", "out_width")
 LARGEST_WINDOW = 64
 """The loop over a window is unrolled."""
 
+BLOCK, WARPS = 512, 4
+"""Results a program and its warps, to begin with."""
+
 
 class Pooling:
     """max_pool2d and avg_pool2d of (batch, channel, height, width), floor mode."""
@@ -73,7 +76,7 @@ class Pooling:
             kind=self.name,
             structure={"name": structure},
             mapping={"order": "results"},
-            tiling={"BLOCK": 512, "num_warps": 4},
+            tiling={"BLOCK": BLOCK, "num_warps": WARPS},
             memory={"num_stages": 1},
             facts=region.facts,
         )
@@ -135,24 +138,20 @@ class Pooling:
         launches = launches_of(profile, spec)
         if group != "tiling" or not launches:
             return []
-        main, block, warps = launches[0], spec.tiling["BLOCK"], spec.tiling["num_warps"]
+        main, block, warps = launches[0], spec.tiling.get("BLOCK", BLOCK), spec.tiling.get("num_warps", WARPS)
         found = []
         if main.waves > 8 and main.registers <= 64 and block < 2048:
             why = f"{main.waves:.0f} waves of short programs"
-            found.append(_move(spec, {"BLOCK": 2 * block, "num_warps": min(8, 2 * warps)}, why, "latency", 0.05))
+            found.append(
+                spec.move("tiling", {"BLOCK": 2 * block, "num_warps": min(8, 2 * warps)}, why, "latency", 0.05)
+            )
         if block // (32 * warps) > 1 and main.registers > 64:
             why = f"{main.registers} registers: one result a lane lets more warps wait for memory at once"
-            found.append(_move(spec, {"num_warps": 2 * warps}, why, "occupancy", 0.08))
+            found.append(spec.move("tiling", {"num_warps": 2 * warps}, why, "occupancy", 0.08))
         if block > 32 * warps:
             why = "neighbouring lanes read neighbouring windows: fewer results a lane, more lines shared in L1"
-            found.append(_move(spec, {"BLOCK": block // 2}, why, "memory", 0.04))
+            found.append(spec.move("tiling", {"BLOCK": block // 2}, why, "memory", 0.04))
         return found
-
-
-def _move(spec: RegionSpec, values: dict[str, int], why: str, bottleneck: str, gain: float) -> Move:
-    change = ", ".join(f"{name} {spec.tiling[name]} -> {value}" for name, value in values.items())
-    edits = {spec.name: {"tiling": dict(values)}}
-    return Move(group="tiling", edits=edits, change=change, why=why, bottleneck=bottleneck, expected_gain=gain)
 
 
 def _pair(value: Any) -> list[int]:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from egg.tools.expert.region import Graph, Region
 
+BLOCK, WARPS = 2048, 8
+"""Elements a program and its warps, to begin with."""
+
 
 class Rope:
     """Halves or neighbours rotated against each other, by tables of cosines and sines."""
@@ -50,7 +53,7 @@ class Rope:
             kind=self.name,
             structure={"name": structure},
             mapping={"order": "rows"},
-            tiling={"BLOCK": 2048, "num_warps": 8},
+            tiling={"BLOCK": BLOCK, "num_warps": WARPS},
             memory={"num_stages": 1},
             facts=region.facts,
         )
@@ -62,7 +65,7 @@ class Rope:
         if found is None:
             raise ValueError(f"{region.name} is not a rotary embedding")
         names = region.graph.names
-        meta = dict(spec.tiling)
+        meta = {name: spec.tiling[name] for name in ("BLOCK", "num_warps")}
         return rope_source(
             region.name,
             parameters=region.parameters,
@@ -81,25 +84,20 @@ class Rope:
             return []
         found = []
         launches = launches_of(profile, spec)
-        block, warps = spec.tiling["BLOCK"], spec.tiling["num_warps"]
+        block, warps = spec.tiling.get("BLOCK", BLOCK), spec.tiling.get("num_warps", WARPS)
         if launches and launches[0].registers <= 64 and launches[0].waves > 8 and block < 8192:
             why = f"{launches[0].waves:.0f} waves of short programs: more rows, more loads in flight"
-            found.append(self._move(spec, {"BLOCK": 2 * block}, why, "memory", 0.06))
+            found.append(spec.move("tiling", {"BLOCK": 2 * block}, why, "memory", 0.06))
         if launches and launches[0].occupancy < 0.5 and block > 256:
             why = f"occupancy {launches[0].occupancy:.0%} bounded by {launches[0].limiter}: smaller programs fit"
-            found.append(self._move(spec, {"BLOCK": block // 2}, why, "occupancy", 0.1))
+            found.append(spec.move("tiling", {"BLOCK": block // 2}, why, "occupancy", 0.1))
         if launches and launches[0].waves < 1 and block > 256:
             why = "fewer programs than the GPU holds at once"
-            found.append(self._move(spec, {"BLOCK": block // 2}, why, "latency", 0.15))
+            found.append(spec.move("tiling", {"BLOCK": block // 2}, why, "latency", 0.15))
         if warps < 16:
             why = "narrower work a lane keeps more independent loads in flight"
-            found.append(self._move(spec, {"num_warps": 2 * warps}, why, "memory", 0.03))
+            found.append(spec.move("tiling", {"num_warps": 2 * warps}, why, "memory", 0.03))
         return found
-
-    def _move(self, spec: RegionSpec, values: dict[str, int], why: str, bottleneck: str, gain: float) -> Move:
-        change = ", ".join(f"{name} {spec.tiling[name]} -> {value}" for name, value in values.items())
-        edits = {spec.name: {"tiling": dict(values)}}
-        return Move(group="tiling", edits=edits, change=change, why=why, bottleneck=bottleneck, expected_gain=gain)
 
 
 KINDS: tuple[Kind, ...] = (Rope(),)

@@ -171,33 +171,31 @@ def _moves(spec: RegionSpec, group: Group, profile: StaticProfile | None, device
     launches = launches_of(profile, spec)
     main = next((launch for launch in launches if launch.kernel == f"{spec.name}_kernel"), None)
 
-    def move(values: dict[str, Any], why: str, bottleneck: str, gain: float) -> Move:
-        old = spec.group(group)
-        change = ", ".join(f"{name} {old.get(name, '-')} -> {value}" for name, value in values.items())
-        edits = {spec.name: {group: values}}
-        return Move(group=group, edits=edits, change=change, why=why, bottleneck=bottleneck, expected_gain=gain)
-
     found = []
     chunked = spec.structure["name"] == CHUNKS
     if group == "structure" and not chunked and facts["outer"] < device.multiprocessors and facts["length"] >= 16384:
         why = f"{facts['outer']} rows for {device.multiprocessors} multiprocessors: cut the rows, add the sums before"
-        found.append(move({"name": CHUNKS}, why, "occupancy", 0.4))
+        found.append(spec.move(group, {"name": CHUNKS}, why, "occupancy", 0.4))
     if group == "structure" and chunked and facts["outer"] >= 4 * device.multiprocessors:
         why = "rows alone fill the GPU; one pass reads the input once instead of twice"
-        found.append(move({"name": ROWS}, why, "memory", 0.3))
+        found.append(spec.move(group, {"name": ROWS}, why, "memory", 0.3))
     if group == "mapping" and chunked and facts["outer"] * spec.mapping.get("chunks", 8) < 2 * device.multiprocessors:
         why = "fewer programs than the GPU holds"
-        found.append(move({"chunks": 2 * spec.mapping.get("chunks", 8)}, why, "occupancy", 0.2))
+        found.append(spec.move(group, {"chunks": 2 * spec.mapping.get("chunks", 8)}, why, "occupancy", 0.2))
     if group == "tiling":
         block, warps = spec.tiling["BLOCK"], spec.tiling["num_warps"]
         if main and main.spills:
-            found.append(move({"BLOCK": block // 2}, f"{main.spills} bytes a thread spilled", "spills", 0.3))
+            found.append(
+                spec.move(group, {"BLOCK": block // 2}, f"{main.spills} bytes a thread spilled", "spills", 0.3)
+            )
         if block < facts["length"] and block * spec.tiling.get("LANES", 1) < 8192:
             wider = {"BLOCK": 2 * block, "num_warps": min(16, 2 * warps)}
-            found.append(move(wider, "fewer steps, each of which waits for the carry", "latency", 0.08))
+            found.append(spec.move(group, wider, "fewer steps, each of which waits for the carry", "latency", 0.08))
         if main and main.occupancy < 0.5 and block > 256:
             why = f"occupancy {main.occupancy:.0%} bounded by {main.limiter}"
-            found.append(move({"BLOCK": block // 2, "num_warps": max(1, warps // 2)}, why, "occupancy", 0.06))
+            found.append(
+                spec.move(group, {"BLOCK": block // 2, "num_warps": max(1, warps // 2)}, why, "occupancy", 0.06)
+            )
     return found
 
 

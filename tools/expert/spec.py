@@ -37,6 +37,28 @@ class RegionSpec(Record):
         values: Values = getattr(self, group)
         return values
 
+    def move(
+        self,
+        group: Group,
+        values: Values,
+        why: str,
+        bottleneck: str,
+        gain: float,
+        along: dict[str, Values] | None = None,
+    ) -> "Move":
+        """A proposal to change one group of this region, and `along` with it what no longer fits in the others."""
+        before = self.group(group)
+        values = {name: value for name, value in values.items() if before.get(name) != value}
+        changes = ", ".join(_spelled(name, before.get(name), value) for name, value in values.items())
+        return Move(
+            group=group,
+            edits={self.name: {group: values, **(along or {})}},
+            change=f"{self.name}: {changes}",
+            why=why,
+            bottleneck=bottleneck,
+            expected_gain=round(max(0.0, min(0.95, gain)), 3),
+        )
+
     def edited(self, changes: dict[str, Values]) -> "RegionSpec":
         """A copy with these parameters changed; groups that do not exist are ignored."""
         groups = [group for group in ("structure", "mapping", "tiling", "memory") if changes.get(group)]
@@ -73,7 +95,16 @@ class Move(Record):
 
     group: Literal["structure", "mapping", "tiling", "memory"]
     edits: Edits
-    change: str = Field(description="One line: `BLOCK 1024 -> 2048`")
+    change: str = Field(description="One line: `r0_add: BLOCK 1024 -> 2048`")
     why: str
     bottleneck: str = Field(description="memory, compute, latency, launch, spills or occupancy")
     expected_gain: float = Field(ge=0, description="Fraction of the time expected to go away; a guess")
+
+
+def _spelled(name: str, old: Any, new: Any) -> str:
+    """One parameter's change in words."""
+    if isinstance(new, bool):
+        return f"{name} {'on' if new else 'off'}"
+    if name == "name":
+        name = "structure"
+    return f"{name} = {new}" if old is None else f"{name} {old} -> {new}"

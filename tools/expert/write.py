@@ -76,12 +76,13 @@ def cut_up(captured: Capture, structure: str) -> Partition:
 
 
 def decide(order: Order, cut: Partition, structure: str) -> KernelSpec:
-    """Defaults, then the decisions given, then the edits."""
+    """Defaults, over them the decisions given (an older library may have made fewer), then the edits."""
     regions: list[RegionSpec] = []
     for region in cut.regions:
         given = order.spec.region(region.name) if order.spec else None
         if given is not None and given.kind == region.kind:
-            regions.append(given)
+            default = _default(region, str(given.structure.get("name")), order)
+            regions.append(default.edited(given.model_dump(include={"structure", "mapping", "tiling", "memory"})))
         else:
             regions.append(_default(region, structure, order))
     spec = KernelSpec(policy=order.policy, structure=structure, regions=tuple(regions))

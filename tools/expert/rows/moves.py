@@ -1,7 +1,6 @@
 """Rules for changing a region of rows: one change at a time, each with its reason. Pure, and without torch."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from egg.state.device import Device
 from egg.state.evaluation import Launch, StaticProfile
@@ -58,20 +57,6 @@ class View:
         """Whether registers keep the multiprocessor half empty."""
         return bool(self.launch and self.launch.limiter == "registers" and self.launch.occupancy <= 0.5)
 
-    def move(self, group: Group, values: dict[str, Any], why: str, bottleneck: str, gain: float) -> Move:
-        before = self.spec.group(group)
-        values = {name: value for name, value in values.items() if before.get(name) != value}
-        change = ", ".join(f"{name} {before.get(name)} -> {value}" for name, value in values.items())
-        edits = {self.spec.name: {group: values}}
-        return Move(
-            group=group,
-            edits=edits,
-            change=f"{self.spec.name}: {change}",
-            why=why,
-            bottleneck=bottleneck,
-            expected_gain=gain,
-        )
-
 
 def moves(spec: RegionSpec, group: Group, profile: StaticProfile | None, device: Device) -> list[Move]:
     """Single changes within the group, those with most to gain first."""
@@ -87,7 +72,7 @@ def _structure(view: View) -> list[Move]:
 
     def to(name: str, why: str, bottleneck: str, gain: float) -> None:
         if name in structures(facts):
-            found.append(view.move("structure", {"name": name}, why, bottleneck, gain))
+            found.append(view.spec.move("structure", {"name": name}, why, bottleneck, gain))
 
     if view.whole and view.spills:
         to("online", f"a row in registers spills {view.spills} bytes a thread: read it piece by piece", "spills", 0.3)
@@ -119,10 +104,10 @@ def _mapping(view: View) -> list[Move]:
     enough = facts["rows"] // (2 * rows) >= 2 * view.device.multiprocessors
     if view.each <= VECTOR_BYTES / facts["item_bytes"] and facts["cols"] <= 2 * STEP and enough and not view.spills:
         why = f"{view.each:g} elements a thread: more rows a program keep more loads in flight, with fewer programs"
-        found.append(view.move("mapping", {"ROWS": 2 * rows}, why, "latency", 0.1 if view.each < 4 else 0.03))
+        found.append(view.spec.move("mapping", {"ROWS": 2 * rows}, why, "latency", 0.1 if view.each < 4 else 0.03))
     if rows > 1 and (view.spills or view.starved or view.each > 16):
         why = f"{rows} rows a program take too many registers"
-        found.append(view.move("mapping", {"ROWS": rows // 2}, why, "occupancy", 0.1))
+        found.append(view.spec.move("mapping", {"ROWS": rows // 2}, why, "occupancy", 0.1))
     long_grid = facts["rows"] // rows >= 8 * view.device.multiprocessors
     if view.whole and not spec.mapping.get("persistent") and long_grid:
         shared = "what all rows share is loaded once, and " if facts["shared"] else ""
@@ -130,7 +115,7 @@ def _mapping(view: View) -> list[Move]:
             if view.warps * count <= view.device.threads_sm // 32:
                 why = f"{shared}{count} programs a multiprocessor start once and walk over the rows"
                 values = {"persistent": True, "programs_per_sm": count}
-                found.append(view.move("mapping", values, why, "latency", 0.05 if facts["shared"] else 0.03))
+                found.append(view.spec.move("mapping", values, why, "latency", 0.05 if facts["shared"] else 0.03))
     return found
 
 
@@ -144,10 +129,10 @@ def _splits(view: View) -> list[Move]:
         and 2 * splits <= most_splits(spec.tiling)
     ):
         why = f"{tiles} programs for {view.device.multiprocessors} multiprocessors"
-        found.append(view.move("mapping", {"SPLITS": 2 * splits}, why, "occupancy", 0.1))
+        found.append(view.spec.move("mapping", {"SPLITS": 2 * splits}, why, "occupancy", 0.1))
     if splits > 2 and tiles >= 2 * view.device.multiprocessors:
         why = "fewer parts to put together again"
-        found.append(view.move("mapping", {"SPLITS": splits // 2}, why, "latency", 0.04))
+        found.append(view.spec.move("mapping", {"SPLITS": splits // 2}, why, "latency", 0.04))
     return found
 
 
@@ -161,13 +146,13 @@ def _tiling(view: View) -> list[Move]:
             why, gain = f"{view.each:g} elements a thread", 0.1 if view.each > 2 * vector else 0.05
         why += ": twice the warps halve what each thread holds and keep more loads in flight"
         bottleneck = "spills" if view.spills else "memory"
-        found.append(view.move("tiling", {"num_warps": 2 * view.warps}, why, bottleneck, gain))
+        found.append(view.spec.move("tiling", {"num_warps": 2 * view.warps}, why, bottleneck, gain))
     if view.warps > 1 and view.each <= vector / 2:
         why = f"{view.each:g} elements a thread cannot fill a {VECTOR_BYTES}-byte load, and warps cost an exchange"
-        found.append(view.move("tiling", {"num_warps": view.warps // 2}, why, "latency", 0.08))
+        found.append(view.spec.move("tiling", {"num_warps": view.warps // 2}, why, "latency", 0.08))
     elif view.warps > 4 and view.each <= 2 * vector and not view.spills:
         why = "fewer warps exchange less when the row is put together"
-        found.append(view.move("tiling", {"num_warps": view.warps // 2}, why, "latency", 0.03))
+        found.append(view.spec.move("tiling", {"num_warps": view.warps // 2}, why, "latency", 0.03))
     for name in ("BLOCK", "LANES"):
         if name in tiling:
             found += _lengths(view, name)
@@ -181,13 +166,13 @@ def _lengths(view: View, name: str) -> list[Move]:
     if now < limit and 2 * view.tile <= 2 * STEP and not view.spills and not view.starved:
         values = {name: 2 * now, "num_warps": min(32, 2 * warps)}
         why = "longer runs of neighbouring elements" if name == "LANES" else "fewer, longer steps along the row"
-        found.append(view.move("tiling", values, why, "memory", 0.05))
+        found.append(view.spec.move("tiling", values, why, "memory", 0.05))
     if now > (32 if name == "LANES" else 1) and view.tile >= 512:
         values = {name: now // 2, "num_warps": max(1, warps // 2)}
         if view.columns and name == "BLOCK":
             values = {name: now // 2}
         why = "smaller programs: more of them at once, and a shorter last wave"
-        found.append(view.move("tiling", values, why, "occupancy", 0.1 if view.spills else 0.04))
+        found.append(view.spec.move("tiling", values, why, "occupancy", 0.1 if view.spills else 0.04))
     return found
 
 
@@ -197,14 +182,14 @@ def _memory(view: View) -> list[Move]:
     stages = int(spec.memory.get("num_stages", 1))
     if loops and view.structure != "split" and stages < 4:
         why = "the next step's loads can be under way while this one is worked on"
-        found.append(view.move("memory", {"num_stages": 2 if stages == 1 else stages + 1}, why, "latency", 0.05))
+        found.append(view.spec.move("memory", {"num_stages": 2 if stages == 1 else stages + 1}, why, "latency", 0.05))
     if not view.whole and facts["readings"] > 1 and spec.memory.get("eviction") == "none":
         resident = max(1, round(16 / view.warps)) * view.device.multiprocessors
         held = resident * facts["cols"] * facts["item_bytes"] * facts["inputs"]
         if held <= view.device.l2_bytes:
             why = "the rows being read fit the L2 cache: keep them for the last reading, drop them after it"
-            found.append(view.move("memory", {"eviction": "keep"}, why, "memory", 0.06))
+            found.append(view.spec.move("memory", {"eviction": "keep"}, why, "memory", 0.06))
     if spec.memory.get("eviction") == "keep":
         why = "hints cost a few per cent where the cache keeps the row by itself"
-        found.append(view.move("memory", {"eviction": "none"}, why, "memory", 0.02))
+        found.append(view.spec.move("memory", {"eviction": "none"}, why, "memory", 0.02))
     return found
