@@ -6,7 +6,17 @@ from typing import Any
 from egg.state.device import Device
 from egg.state.settings import Policy
 from egg.tools.datasheet import LIMITS, of_target, peaks
-from egg.tools.expert.gemm_plan import Product, Tile, best_chunks, best_tile, method, modern, rows_of_tiles, seconds
+from egg.tools.expert.gemm_plan import (
+    Product,
+    Tile,
+    best_chunks,
+    best_tile,
+    candidates,
+    method,
+    modern,
+    rows_of_tiles,
+    seconds,
+)
 
 HOPPER = of_target("sm_90")
 NOMINAL = Device(
@@ -29,6 +39,15 @@ WORTH_A_SEED = 3.0
 
 COPY_WORTH = 256
 """Rows of the output from which a copy of b along K pays: it is read once and used this often."""
+
+WIDENED = Tile(256, 128, 64, warps=8, stages=3)
+"""For int8 weights: a block of them, widened once, serves twice as many rows as in the tile that is best elsewhere."""
+
+
+def enough(product: Product, tile: Tile, device: Device) -> bool:
+    """Whether the tile fits and leaves every multiprocessor something to do."""
+    programs = product.batch * (product.m // tile.m) * ceil(product.n / tile.n)
+    return programs >= device.multiprocessors and tile in candidates(product, "half", device)
 
 
 def product_of(facts: dict[str, Any]) -> Product:
@@ -63,6 +82,8 @@ def decide(facts: dict[str, Any], structure: str, policy: Policy, device: Device
     product = product_of(facts)
     kind = method(facts["dtype"], structure, policy)
     chunks, tile = 1, best_tile(product, kind, device)
+    if facts["int8"] and kind == "half" and (tile.m, tile.n) == (128, 128) and enough(product, WIDENED, device):
+        tile = WIDENED
     if structure == "split_k":
         chunks, tile = best_chunks(product, kind, device)
     mapping: dict[str, Any] = {"GROUP_M": rows_of_tiles(product, tile)}

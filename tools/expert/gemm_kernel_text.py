@@ -56,25 +56,34 @@ def {{ name }}_product(
 {% endif %}
     a_ptr += tile_m.to(tl.int64) * BLOCK_M * a_row{{ " + k_first.to(tl.int64) * a_k" if split else "" }}
     b_ptr += tile_n.to(tl.int64) * BLOCK_N * b_col{{ " + k_first.to(tl.int64) * b_k" if split else "" }}
-    a_at = a_ptr + row_in[:, None] * a_row + ks[None, :] * a_k
-    b_at = b_ptr + ks[:, None] * b_k + col_in[None, :] * b_col
-    acc = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
+{% if turned %}
+    # The product turned over: wgmma takes its left operand, the widened weight, from registers.
+{% endif %}
+    a_at = a_ptr + row_in{{ down }} * a_row + ks{{ along }} * a_k
+    b_at = b_ptr + ks{{ down }} * b_k + col_in{{ along }} * b_col
+    acc = tl.zeros(({{ "BLOCK_N, BLOCK_M" if turned else "BLOCK_M, BLOCK_N" }}), tl.float32)
     for k in range({{ "k_first, k_last" if split else "0, K" }}, BLOCK_K):
         if EVEN_K:
-            a = tl.load(a_at, mask=row_ok[:, None], other=0)
-            b = tl.load(b_at, mask=col_ok[None, :], other=0)
+            a = tl.load(a_at, mask=row_ok{{ down }}, other=0)
+            b = tl.load(b_at, mask=col_ok{{ along }}, other=0)
         else:
-            a = tl.load(a_at, mask=row_ok[:, None] & (ks < K - k)[None, :], other=0)
-            b = tl.load(b_at, mask=(ks < K - k)[:, None] & col_ok[None, :], other=0)
-{% if int8 %}
+            a = tl.load(a_at, mask=row_ok{{ down }} & (ks < K - k){{ along }}, other=0)
+            b = tl.load(b_at, mask=(ks < K - k){{ down }} & col_ok{{ along }}, other=0)
+{% if int8 and operand == "float16" %}
+        # Exact, and without the GPU's slow conversions: the bits of 1024 + (b + 128) as fp16, less 1152.
+        b = ((b.to(tl.int16) & 0xFF) ^ 0x6480).to(tl.float16, bitcast=True) - 1152.0
+{% elif int8 %}
         b = b.to(tl.float32).to(a.dtype)  # exact: 8 bits fit every mantissa
 {% endif %}
 {% if precision == "tf32" %}
         a{{ "" if int8 else ", b" }} = {{ name }}_round(a){{ "" if int8 else ", " + name + "_round(b)" }}
 {% endif %}
-        acc = tl.dot(a, b, acc{{ ', input_precision="' + precision + '"' if precision else "" }})
+        acc = tl.dot({{ "b, a" if turned else "a, b" }}, acc{{ ', input_precision="' + precision + '"' if precision else "" }})
         a_at += BLOCK_K * a_k
         b_at += BLOCK_K * b_k
+{% if turned %}
+    acc = tl.trans(acc)
+{% endif %}
 
     first_row = {{ "batch.to(tl.int64) * M + tile_m" if batched else "tile_m.to(tl.int64)" }} * BLOCK_M
 {% if split %}

@@ -132,7 +132,8 @@ def _shapes(state: _State) -> list[Move]:
         )
         values = {"BLOCK_M": other.m, "BLOCK_N": other.n, "num_warps": other.warps}
         bottleneck = "occupancy" if programs > state.programs else "compute"
-        found.append(state.spec.move("tiling", values, why, bottleneck, max(gain, 0.02)))
+        least = 0.04 if other.m * other.n > state.tile.m * state.tile.n else 0.02
+        found.append(state.spec.move("tiling", values, why, bottleneck, max(gain, least)))
     return sorted(found, key=lambda move: -move.expected_gain)[:3]
 
 
@@ -169,7 +170,7 @@ def _stages(state: _State) -> list[Move]:
             why = f"{stages} blocks of K under way hide a longer wait; {wanted >> 10} KiB a program"
             gain = 0.04 if after == before else 0.02
             found.append(state.spec.move("memory", {"num_stages": stages}, why, "latency", gain))
-        elif after > before:
+        elif after > before and (state.launch is None or state.launch.limiter == "shared"):
             why = f"{wanted >> 10} KiB in place of {used >> 10}: {after} programs fit a multiprocessor, not {before}"
             found.append(state.spec.move("memory", {"num_stages": stages}, why, "occupancy", 0.05))
     return found

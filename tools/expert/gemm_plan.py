@@ -59,6 +59,8 @@ class Tile(NamedTuple):
 
 TILES: dict[tuple[int, int], tuple[int, float]] = {
     (128, 128): (8, 1.0),
+    (256, 128): (8, 1.0),
+    (128, 256): (8, 1.0),
     (128, 64): (4, 0.85),
     (64, 128): (4, 0.85),
     (64, 64): (4, 0.70),
@@ -128,10 +130,12 @@ def stages(method: Method, tile: Tile, device: Device) -> Tile:
 def candidates(product: Product, method: Method, device: Device) -> Iterator[Tile]:
     """Tiles that make sense: no larger than the product needs, none that spills."""
     k = depth(method, product.k, device)
+    most = 256 * 128 if method == "half" else 128 * 128
+    if not modern(device):
+        most = 64 * 64 if method in ("tf32x3", "fp16x3") else 128 * 128
     for (m, n), (warps, _) in TILES.items():
         too_large = (m > 16 and m >= 2 * product.m) or (n > 16 and n >= 2 * product.n)
-        spills = not modern(device) and method in ("tf32x3", "fp16x3") and m * n > 64 * 64
-        if not too_large and not spills:
+        if not too_large and m * n <= most:  # larger ones spill
             yield stages(method, Tile(m, n, k, warps, 3), device)
 
 

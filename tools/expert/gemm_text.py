@@ -25,7 +25,11 @@ def write(region: Region, spec: RegionSpec, found: Operands) -> str:
 def _tiled(spec: RegionSpec, common: dict[str, Any]) -> list[str]:
     name, split = spec.name, spec.structure["name"] == "split_k"
     precision = method_of(spec.structure)
+    turned = common["int8"] and precision == "half" and spec.facts["b_along_k"]
     values = common | {
+        "turned": turned,
+        "down": "[None, :]" if turned else "[:, None]",
+        "along": "[:, None]" if turned else "[None, :]",
         "split": split,
         "precision": None if precision == "half" else precision,
         "copy_b": spec.memory.get("b_order") == "k_contiguous",
@@ -92,6 +96,7 @@ def _common(region: Region, spec: RegionSpec, found: Operands, epilogue: Epilogu
         "tail": chain,
         "batched": found.batched,
         "int8": region.graph.dtype(found.b) == "int8",
+        "operand": region.graph.dtype(found.a),
         "prepare": found.prepare,
         "allocate": allocate.rstrip("\n"),
         "returned": ", ".join(names),

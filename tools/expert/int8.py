@@ -1,7 +1,8 @@
 """The kind `int8`: products with a weight that is stored as int8 and scaled back, as spelled out in PyTorch.
 
 `F.linear(x, w.to(x.dtype) * scale[:, None])`, `x @ (w.to(x.dtype) * scale).t()`, `(x @ w.t().to(x.dtype)) * scale`: the
-weight is read as int8, widened in registers, and the scale is applied to the finished sums, in fp32.
+weight is read as int8, widened in registers, and the scale is applied to the finished sums, in fp32. On Hopper the
+product is turned over, so that wgmma takes the widened weight from where it is.
 """
 
 from typing import TYPE_CHECKING, NamedTuple

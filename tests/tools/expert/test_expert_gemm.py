@@ -139,6 +139,16 @@ def test_int8_weights(product: str, tmp_path: Path) -> None:
     assert error(asked, skeleton) < 3e-7
 
 
+@pytest.mark.parametrize(("dtype", "bits"), [("float16", 10), ("bfloat16", 7)])
+@pytest.mark.parametrize("structure", ["tiled", "split_k"])
+def test_int8_weights_of_half_precision(dtype: str, bits: int, structure: str, tmp_path: Path) -> None:
+    scaled = "F.linear(a, self.w.to(a.dtype) * self.s.to(a.dtype)[:, None])"
+    asked = asking(INT8, scaled, f"torch.randn(M, K, dtype=torch.{dtype})")
+    skeleton = written(asked, tmp_path, structure)
+    assert "acc = tl.trans(acc)" in skeleton.source
+    assert error(asked, skeleton) < 2.0**-bits
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("structure", ["tiled", "scaled_fp16"])
 def test_compiles_to_wgmma_without_spilling(structure: str, tmp_path: Path) -> None:
