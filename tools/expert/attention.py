@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from egg.tools.expert.region import Graph, Region
 
 FLASH, SPLIT = "flash", "flash_split_kv"
+TUNABLE = ("BLOCK_M", "BLOCK_N", "num_warps", "maxnreg")
 FEW_PROGRAMS, MANY_PROGRAMS = 128, 1024
 """Blocks of queries that leave multiprocessors of a large GPU idle, and that fill it several times over."""
 
@@ -83,7 +84,7 @@ class Attention:
             region.name,
             scale=_scale(region, found),
             operands=", ".join(names),
-            meta={**{k: tiling[k] for k in ("BLOCK_M", "BLOCK_N", "num_warps")}, "num_stages": memory["num_stages"]},
+            meta={**{k: tiling[k] for k in TUNABLE if k in tiling}, "num_stages": memory["num_stages"]},
             rank=len(graph.shape(found.q)),
             precision=_precision(facts, policy),
             causal=found.causal,
@@ -117,8 +118,11 @@ def _tile(facts: dict[str, Any], device: Device) -> dict[str, int]:
         block_n = 32 if facts["head"] <= 64 else 16
         return {"BLOCK_M": 64, "BLOCK_N": block_n, "num_warps": 4, "num_stages": 2}
     wide = facts["queries"] > 64
-    stages = 3 if facts["head"] <= 64 and device.shared_bytes > 100 << 10 else 2
-    return {"BLOCK_M": 128 if wide else 64, "BLOCK_N": 64, "num_warps": 8 if wide else 4, "num_stages": stages}
+    block_m = 128 if wide else 64
+    q_bytes, step_bytes = 2 * block_m * facts["head"], 2 * 2 * 64 * facts["head"]
+    # Registers leave room for one block of 8 warps: keys as far ahead as its shared memory takes.
+    stages = max(2, min(4 if wide else 3, (device.shared_bytes - 1024 - q_bytes) // step_bytes))
+    return {"BLOCK_M": block_m, "BLOCK_N": 64, "num_warps": 8 if wide else 4, "num_stages": stages}
 
 
 def _precision(facts: dict[str, Any], policy: Policy) -> str | None:

@@ -66,11 +66,20 @@ def _tiling(spec: RegionSpec, main: Launch | None, device: Device) -> list[Move]
     if main and main.spills and block_m > 64:
         why = f"{main.spills} bytes a thread are spilled in the loop"
         moves.append(spec.move("tiling", {"BLOCK_M": block_m // 2, "num_warps": 4}, why, "spills", 0.25))
-    if main and not main.spills and main.occupancy < 0.15 and block_n > 32:
+    if main and not main.spills and main.occupancy < 0.25 and block_n > 16:
         why = f"occupancy {main.occupancy:.0%} bounded by {main.limiter}: latency-bound, more blocks hide it"
-        moves.append(spec.move("tiling", {"BLOCK_N": block_n // 2}, why, "latency", 0.2))
+        moves.append(spec.move("tiling", {"BLOCK_N": block_n // 2}, why, "latency", 0.12 if fp32 else 0.03))
+    if main and (bound := _registers_of_one_more(main, device)) and "maxnreg" not in spec.tiling:
+        why = f"{main.registers} registers: with {bound} one more block fits a multiprocessor"
+        moves.append(spec.move("tiling", {"maxnreg": bound}, why, "occupancy", 0.15))
+    if fp32 and block_m == 64 and spec.facts["queries"] >= 1024:
+        why = "a taller tile of 8 warps reads and splits each block of keys for twice the rows"
+        moves.append(spec.move("tiling", {"BLOCK_M": 128, "num_warps": 8}, why, "compute", 0.08))
+    if main and not fp32 and block_m == 128 and main.limiter == "registers" and main.occupancy < 0.15:
+        why = "blocks of 4 warps: two of them on a multiprocessor wait at different times"
+        moves.append(spec.move("tiling", {"BLOCK_M": 64, "num_warps": 4}, why, "latency", 0.06))
     # fp32 operands are split in registers, so a tile twice as wide takes nearly twice as many
-    roomy = main is not None and not main.spills and main.registers <= (110 if fp32 else 168)
+    roomy = main is not None and not main.spills and main.registers <= (110 if fp32 else 150)
     if roomy and block_n < 128:
         why = f"{main.registers if main else 0} registers: room for fewer, longer steps between maxima"
         moves.append(spec.move("tiling", {"BLOCK_N": 2 * block_n}, why, "latency", 0.08))
@@ -81,6 +90,14 @@ def _tiling(spec: RegionSpec, main: Launch | None, device: Device) -> list[Move]
         why = "two dots (64 and the rest) do no work on padding"
         moves.append(spec.move("tiling", {"pieces": 2}, why, "compute", 0.2))
     return moves
+
+
+def _registers_of_one_more(main: Launch, device: Device) -> int:
+    """Registers a thread with which one more block fits, if that is a tenth fewer at most; else 0."""
+    lanes = 32 * main.warps
+    blocks = device.registers_sm // (-(-main.registers // 8) * 8 * lanes)
+    bound = device.registers_sm // ((blocks + 1) * lanes) // 8 * 8
+    return bound if main.limiter == "registers" and 0.9 * main.registers <= bound < main.registers else 0
 
 
 def _memory(spec: RegionSpec, main: Launch | None, device: Device) -> list[Move]:

@@ -54,10 +54,15 @@ def _tiling(spec: RegionSpec, profile: StaticProfile | None, device: Device) -> 
     if elements // (32 * warps) > 8 and warps < 32:
         why = f"{elements // (32 * warps)} scores a lane: more warps with one or two wide loads each stream better"
         moves.append(spec.move("tiling", {"num_warps": 2 * warps}, why, "memory", 0.08))
+    crowded = main is not None and main.occupancy <= 0.5
     if block_c < spec.facts["classes"] and elements // (32 * warps) < 32 and spec.facts["inner"] == 1:
         why = "more scores fetched a step, fewer steps"
-        moves.append(spec.move("tiling", {"BLOCK_C": 2 * block_c}, why, "latency", 0.06))
-    if block_c > 1024 and main and main.occupancy < 0.5:
-        why = f"occupancy {main.occupancy:.0%} bounded by {main.limiter}"
-        moves.append(spec.move("tiling", {"BLOCK_C": block_c // 2}, why, "occupancy", 0.07))
+        moves.append(spec.move("tiling", {"BLOCK_C": 2 * block_c}, why, "latency", 0.01 if crowded else 0.06))
+    if block_c > 1024 and main and crowded:
+        why = f"occupancy {main.occupancy:.0%} bounded by {main.limiter}: fewer scores a lane take fewer registers"
+        moves.append(spec.move("tiling", {"BLOCK_C": block_c // 2}, why, "occupancy", 0.09))
+    if block_c > 1024 and warps > 4:
+        why = "smaller programs: more of them at once, and a row ends with a cheaper exchange"
+        smaller = {"BLOCK_C": block_c // 2, "num_warps": warps // 2}
+        moves.append(spec.move("tiling", smaller, why, "latency", 0.05))
     return moves

@@ -58,13 +58,13 @@ def _tiling(spec: RegionSpec, device: Device) -> list[Move]:
     if block // lanes < wanted and block * 2 <= 2 * width:
         why = f"{block // lanes} elements a lane cannot use {VECTOR_BYTES}-byte loads"
         found.append(spec.move("tiling", {"BLOCK": lanes * wanted}, why, "memory", 0.1))
-    if block // lanes > wanted and warps < 16:
+    if block // lanes > 2 * wanted and warps < 16:
         why = f"{block // lanes} elements a lane: more warps keep more loads in flight"
         found.append(spec.move("tiling", {"num_warps": min(16, block // 32 // wanted or 1)}, why, "memory", 0.05))
     if 2 * block <= width and int(spec.facts["elements"]) // (2 * block) >= 4 * device.multiprocessors and block < 8192:
-        why = "fewer, larger programs: less start-up for the same bytes"
-        larger = {"BLOCK": 2 * block, "num_warps": min(16, 2 * warps)}
-        found.append(spec.move("tiling", larger, why, "latency", 0.05))
+        why = "two wide loads a lane under way at once, and fewer programs to start"
+        larger = {"BLOCK": 2 * block, "num_warps": warps if block <= lanes * wanted else min(16, 2 * warps)}
+        found.append(spec.move("tiling", larger, why, "memory", 0.05))
     if block > 256:
         why = "smaller programs spread the tail of the grid more evenly"
         smaller = {"BLOCK": block // 2, "num_warps": max(1, warps // 2)}
