@@ -69,9 +69,10 @@ def _drive(run: Run, request: "RunInput | None") -> dict[str, Any]:
 
 def _rest(run: Run, state: "StateSnapshot") -> "RunInput | None":
     """The input to go on with: none, or the first one again if the run ended before its first checkpoint."""
+    from egg.graph.checkpointing import unfinished
     from egg.state.run import RunInput
 
-    if state.next:
+    if unfinished(state):
         return None
     if "outcome" in state.values:
         raise UserError(f"run {run.id} is finished: `egg show {run.id}` shows it, `egg optimize` starts another")

@@ -51,9 +51,9 @@ def show(name: str) -> None:
     with opened(run) as (graph, config):
         state = graph.get_state(config)
     print_result(state.values)
-    if state.next:
+    if state.tasks:
         busy = run.folder is not None and is_locked(run.folder)
-        at = ", ".join(sorted(set(state.next)))
+        at = ", ".join(sorted({task.name for task in state.tasks}))
         console.print(f"At {at}; " + ("a process is working on it." if busy else f"go on with: egg resume {name}"))
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 
 from egg.graph.app import build_graph
-from egg.graph.checkpointing import open_saver
+from egg.graph.checkpointing import open_saver, unfinished
 from egg.state.run import RunInput
 from egg.state.settings import Policy
 from egg.tools.folders import CHECKPOINT, runs_dir
@@ -33,11 +33,11 @@ def row(problem: Path, folder: Path, policy: str, minutes: float) -> dict[str, A
     with open_saver(folder / CHECKPOINT) as saver:
         graph = build_graph(checkpointer=saver)
         begun = graph.get_state(config)
-        if begun.next or not begun.values:
+        if unfinished(begun) or not begun.values:
             request = RunInput(
                 problem_file=str(problem), policy=Policy(policy), run_dir=str(folder), max_minutes=minutes
             )
-            graph.invoke(None if begun.next else request, config)
+            graph.invoke(None if unfinished(begun) else request, config)
     evidence = json.loads((folder / "evidence.json").read_text())
     return summary(evidence)
 

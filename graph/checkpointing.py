@@ -14,6 +14,7 @@ import aiosqlite
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.types import StateSnapshot
 
 from egg.state import run
 from egg.state.record import Record
@@ -21,6 +22,14 @@ from egg.tools.folders import server_checkpoint
 
 LOCK_SECONDS = 60
 """How long to wait for another writer; SQLite's own five seconds are too few with several processes."""
+
+
+def unfinished(state: StateSnapshot) -> bool:
+    """Whether a run that has begun has anything left to do.
+
+    `state.next` does not tell: it is empty, too, when a process died between the end of a node and that of its step.
+    """
+    return bool(state.tasks)
 
 
 @contextmanager

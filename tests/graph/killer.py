@@ -1,17 +1,18 @@
-"""A run that kills itself, once, inside each node it enters: `python killer.py RUN_DIR PROBLEM`.
+"""A run killed once inside each node it enters: `python killer.py RUN_DIR PROBLEM`.
 
-It dies by SIGKILL shortly after a node that has not yet been died in has started, and is meant to be started again
-until it ends by itself. The folder's `killed` file lists the nodes.
+Each life is a process forked before anything was started. It dies by SIGKILL shortly after a node has started that no
+earlier life has died in; the next one goes on from the checkpoint. The folder's `killed` file lists the nodes.
 """
 
 import os
 import signal
 import sys
 import time
+import traceback
 from pathlib import Path
 
 from egg.graph.app import build_graph
-from egg.graph.checkpointing import open_saver
+from egg.graph.checkpointing import open_saver, unfinished
 
 DELAY_S = 0.05
 """Long enough for the node to be at work, too short for one that forks a child to have finished."""
@@ -22,7 +23,22 @@ def node_path(namespace: tuple[str, ...], name: str) -> str:
     return "/".join([*(part.split(":")[0] for part in namespace), name])
 
 
-def main(run_dir: Path, problem: str) -> None:
+def main(run_dir: Path, problem: str) -> int:
+    """One life after the other until one ends by itself; 0 if it ended well."""
+    while True:
+        if not (child := os.fork()):
+            try:
+                live(run_dir, problem)
+                os._exit(0)
+            except BaseException:
+                traceback.print_exc()
+                os._exit(1)
+        _, status = os.waitpid(child, 0)
+        if not os.WIFSIGNALED(status):
+            return os.waitstatus_to_exitcode(status)
+
+
+def live(run_dir: Path, problem: str) -> None:
     """Go on with the run in `run_dir`, or begin it."""
     killed = run_dir / "killed"
     run_dir.mkdir(parents=True, exist_ok=True)
@@ -31,7 +47,7 @@ def main(run_dir: Path, problem: str) -> None:
     with open_saver(run_dir / "checkpoint.sqlite") as saver:
         graph = build_graph(checkpointer=saver)
         config = {"configurable": {"thread_id": run_dir.name}}
-        start = None if graph.get_state(config).next else {"problem_file": problem, "run_dir": str(run_dir)}
+        start = None if unfinished(graph.get_state(config)) else {"problem_file": problem, "run_dir": str(run_dir)}
         for namespace, event in graph.stream(start, config, stream_mode="tasks", subgraphs=True):
             path = node_path(namespace, event["name"])
             if "input" in event and path not in done:
@@ -44,4 +60,4 @@ def main(run_dir: Path, problem: str) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2])
+    sys.exit(main(Path(sys.argv[1]), sys.argv[2]))

@@ -2,7 +2,6 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from collections import Counter
@@ -36,11 +35,11 @@ def get_init_inputs():
 '''
 
 
-def go(run_dir: Path, problem: Path, cache: Path) -> int:
-    """One life of the run; its exit status."""
+def go(run_dir: Path, problem: Path, cache: Path) -> None:
+    """All lives of the run, to its end."""
     env = {**os.environ, "EGG_CACHE_DIR": str(cache), "PYTHONPATH": str(ROOT), "LANGGRAPH_STRICT_MSGPACK": "true"}
-    life = [sys.executable, killer.__file__, str(run_dir), str(problem)]
-    return subprocess.run(life, env=env, cwd=run_dir.parent, timeout=120).returncode
+    lives = [sys.executable, killer.__file__, str(run_dir), str(problem)]
+    subprocess.run(lives, env=env, cwd=run_dir.parent, timeout=900, check=True)
 
 
 def journal(run_dir: Path) -> list[tuple[str, str]]:
@@ -57,15 +56,11 @@ def test_killed_in_every_node(tmp_path):
 
     calm.mkdir()
     (calm / "killed").write_text("\n".join(all_nodes()))
-    assert go(calm, problem, tmp_path / "cache-calm") == 0
+    go(calm, problem, tmp_path / "cache-calm")
 
-    lives = 0
-    while (status := go(stormy, problem, tmp_path / "cache-stormy")) != 0:
-        assert status == -signal.SIGKILL
-        lives += 1
-        assert lives < 100
+    go(stormy, problem, tmp_path / "cache-stormy")
     killed = (stormy / "killed").read_text().splitlines()
-    assert len(killed) == len(set(killed)) == lives
+    assert len(killed) == len(set(killed)) >= 50
     assert {"intake", "baseline", "choose", "confirm", "report", "seed", "mapping", "tiling", "memory"} <= set(killed)
     assert {"seed/judge", "seed/code/model", "seed/code/tools", "mapping/profile/model", "memory/settle"} <= set(killed)
 
