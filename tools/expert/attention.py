@@ -116,7 +116,8 @@ def _tile(facts: dict[str, Any], device: Device) -> dict[str, int]:
     """Largest tile that compiles without spills for sm_90; fp32 keeps both halves of every operand in registers."""
     if facts["dtype"] == "float32":
         block_n = 32 if facts["head"] <= 64 else 16
-        return {"BLOCK_M": 64, "BLOCK_N": block_n, "num_warps": 4, "num_stages": 2}
+        stages = 3 if device.shared_bytes > 100 << 10 else 2
+        return {"BLOCK_M": 64, "BLOCK_N": block_n, "num_warps": 4, "num_stages": stages}
     wide = facts["queries"] > 64
     block_m = 128 if wide else 64
     q_bytes, step_bytes = 2 * block_m * facts["head"], 2 * 2 * 64 * facts["head"]

@@ -97,7 +97,8 @@ def _registers_of_one_more(main: Launch, device: Device) -> int:
     lanes = 32 * main.warps
     blocks = device.registers_sm // (-(-main.registers // 8) * 8 * lanes)
     bound = device.registers_sm // ((blocks + 1) * lanes) // 8 * 8
-    return bound if main.limiter == "registers" and 0.9 * main.registers <= bound < main.registers else 0
+    room = (blocks + 1) * (main.shared_bytes + 1024) <= device.shared_bytes_sm and main.limiter == "registers"
+    return bound if room and 0.9 * main.registers <= bound < main.registers else 0
 
 
 def _memory(spec: RegionSpec, main: Launch | None, device: Device) -> list[Move]:

@@ -85,7 +85,7 @@ class CrossEntropy:
         if found is None:
             raise ValueError(f"{region.name} is not a cross-entropy")
         _, x, given = found
-        meta = {"BLOCK_R": spec.mapping["BLOCK_R"], **spec.tiling, "num_stages": spec.memory["num_stages"]}
+        meta = {"BLOCK_R": spec.mapping["BLOCK_R"], **spec.tiling, "STAGES": spec.memory["num_stages"]}
         return cross_entropy_source(
             region.name,
             x=graph.names[x],

@@ -9,9 +9,8 @@ from egg.tools.expert.spec import Move, RegionSpec
 
 def cross_entropy_moves(spec: RegionSpec, group: Group, profile: StaticProfile | None, device: Device) -> list[Move]:
     """Single changes within the group, best first."""
-    rules = {"structure": _structure, "mapping": _mapping, "tiling": _tiling}
-    found = rules[group](spec, profile, device) if group in rules else []
-    return sorted(found, key=lambda move: -move.expected_gain)
+    rules = {"structure": _structure, "mapping": _mapping, "tiling": _tiling, "memory": _memory}
+    return sorted(rules[group](spec, profile, device), key=lambda move: -move.expected_gain)
 
 
 def _structure(spec: RegionSpec, profile: StaticProfile | None, device: Device) -> list[Move]:
@@ -66,3 +65,11 @@ def _tiling(spec: RegionSpec, profile: StaticProfile | None, device: Device) -> 
         smaller = {"BLOCK_C": block_c // 2, "num_warps": warps // 2}
         moves.append(spec.move("tiling", smaller, why, "latency", 0.05))
     return moves
+
+
+def _memory(spec: RegionSpec, profile: StaticProfile | None, device: Device) -> list[Move]:
+    stages, steps = spec.memory["num_stages"], -(-spec.facts["classes"] // spec.tiling["BLOCK_C"])
+    if stages > 2 or steps < 4:
+        return []
+    why = f"{steps} steps a row: the next scores can be under way while these are added up"
+    return [spec.move("memory", {"num_stages": stages + 1}, why, "latency", 0.05)]

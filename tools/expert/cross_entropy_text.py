@@ -8,11 +8,13 @@ from egg.tools.expert.template import meta_table, render
 
 SWEEP = '''
 @triton.jit
-def {{ name }}_sweep(x_ptr, here, x_class, first, last, BLOCK_R: tl.constexpr, BLOCK_C: tl.constexpr):
+def {{ name }}_sweep(
+    x_ptr, here, x_class, first, last, BLOCK_R: tl.constexpr, BLOCK_C: tl.constexpr, STAGES: tl.constexpr,
+):
     """Maximum of the scores of each row, and the sum of exp(score - maximum), over the classes `first` to `last`."""
     top = tl.full((BLOCK_R, BLOCK_C), -3.4e38, tl.float32)
     total = tl.zeros((BLOCK_R, BLOCK_C), tl.float32)
-    for start in range(first, last, BLOCK_C):
+    for start in tl.range(first, last, BLOCK_C, num_stages=STAGES):
         classes = start + tl.arange(0, BLOCK_C)[None, :]
         x = tl.load(x_ptr + classes * x_class, mask=here & (classes < last), other=float("-inf")).to(tl.float32)
         e = tl.exp2(-tl.abs(x - top) * 1.4426950408889634)
@@ -27,14 +29,15 @@ PARTIAL = '''
 @triton.jit
 def {{ name }}_partial_kernel(
     x_ptr, top_ptr, total_ptr, rows, classes, inner, per_split, x_batch, x_class, x_inner,
-    BLOCK_R: tl.constexpr, BLOCK_C: tl.constexpr,
+    BLOCK_R: tl.constexpr, BLOCK_C: tl.constexpr, STAGES: tl.constexpr,
 ):
     """Maximum and sum of one part of the classes, for BLOCK_R rows."""
     row = tl.program_id(0) * BLOCK_R + tl.arange(0, BLOCK_R)
     first = tl.program_id(1) * per_split
     at = (row // inner).to(tl.int64) * x_batch + (row % inner).to(tl.int64) * x_inner
     last = tl.minimum(first + per_split, classes)
-    top, total = {{ name }}_sweep(x_ptr + at[:, None], (row < rows)[:, None], x_class, first, last, BLOCK_R, BLOCK_C)
+    here = (row < rows)[:, None]
+    top, total = {{ name }}_sweep(x_ptr + at[:, None], here, x_class, first, last, BLOCK_R, BLOCK_C, STAGES)
     tl.store(top_ptr + tl.program_id(1) * rows + row, top, mask=row < rows)
     tl.store(total_ptr + tl.program_id(1) * rows + row, total, mask=row < rows)
 
@@ -44,7 +47,8 @@ ROWS = '''
 @triton.jit
 def {{ name }}_rows_kernel(
     x_ptr, target_ptr, {{ pointers }}, rows, classes, inner, {{ 'splits, ' if split else '' }}x_batch, x_class, x_inner,
-    IGNORE: tl.constexpr, BLOCK_R: tl.constexpr, {{ 'SPLITS' if split else 'BLOCK_C' }}: tl.constexpr,
+    IGNORE: tl.constexpr, BLOCK_R: tl.constexpr,
+    {{ 'SPLITS' if split else 'BLOCK_C: tl.constexpr, STAGES' }}: tl.constexpr,
 ):
     """{{ purpose }}"""
     row = tl.program_id(0) * BLOCK_R + tl.arange(0, BLOCK_R)
@@ -58,7 +62,7 @@ def {{ name }}_rows_kernel(
     top = tl.max(tops, axis=1)
     total = tl.sum(totals * tl.exp2((tops - top[:, None]) * 1.4426950408889634), axis=1)
 {% else %}
-    top, total = {{ name }}_sweep(x_ptr + at[:, None], here[:, None], x_class, 0, classes, BLOCK_R, BLOCK_C)
+    top, total = {{ name }}_sweep(x_ptr + at[:, None], here[:, None], x_class, 0, classes, BLOCK_R, BLOCK_C, STAGES)
 {% endif %}
     target = tl.load(target_ptr + row, mask=here, other=IGNORE)
     counts = (target != IGNORE) & (target >= 0) & (target < classes)

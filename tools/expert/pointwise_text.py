@@ -35,7 +35,7 @@ class _Program:
     def table(self) -> str:
         values = [f"{name}={value!r}" for name, value in self.spec.tiling.items()]
         if self.programs:
-            values.append(f"num_stages={self.spec.memory.get('num_stages', 1)}")
+            values.append(f"STAGES={self.spec.memory.get('num_stages', 1)}")
         text = f"{self.region.name.upper()}_META = dict({', '.join(values)})"
         return text + (f"\n{self.region.name.upper()}_PROGRAMS = {self.programs}" if self.programs else "")
 
@@ -43,9 +43,11 @@ class _Program:
         sizes = self._kernel_sizes()
         names = [f"{value.name}_ptr" for value in self.inputs] + [f"result_{i}_ptr" for i in range(len(self.outputs))]
         arguments = [*names, *sizes, *self._strides(), *self.scalars, "BLOCK: tl.constexpr"]
+        arguments += ["STAGES: tl.constexpr"] if self.programs else []
         body = [*self._indices(), *self.statements]
         if self.programs:
-            head = ["for block in range(tl.program_id(0), tl.cdiv(total, BLOCK), tl.num_programs(0)):"]
+            span = "tl.program_id(0), tl.cdiv(total, BLOCK), tl.num_programs(0)"
+            head = [f"for block in tl.range({span}, num_stages=STAGES):"]
             body = head + ["    " + line for line in body]
         return "\n".join(
             [
