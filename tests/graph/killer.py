@@ -14,8 +14,8 @@ from pathlib import Path
 from egg.graph.app import build_graph
 from egg.graph.checkpointing import open_saver, unfinished
 
-DELAY_S = 0.05
-"""Long enough for the node to be at work, too short for one that forks a child to have finished."""
+AT_WORK_S = dict.fromkeys(("intake", "tools", "judge", "confirm"), 0.05)
+"""Long enough for a node to have a child at work. Other nodes would be over by then, and the next ones too."""
 
 
 def node_path(namespace: tuple[str, ...], name: str) -> str:
@@ -55,7 +55,7 @@ def live(run_dir: Path, problem: str) -> None:
                     log.write(path + "\n")
                     log.flush()
                     os.fsync(log.fileno())
-                time.sleep(DELAY_S)
+                time.sleep(AT_WORK_S.get(event["name"], 0.0))
                 os.kill(os.getpid(), signal.SIGKILL)
 
 

@@ -34,6 +34,24 @@ def get_inputs():
     return [torch.randn(ROWS, WIDTH)]
 """
 
+HEADS = """
+import torch
+import torch.nn as nn
+
+ROWS, WIDTH = 8192, 4096
+HEADS = 16
+UNUSED = 64
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.softmax(x.view(ROWS, HEADS, WIDTH // HEADS), -1) * HEADS
+
+
+def get_inputs():
+    return [torch.randn(ROWS, WIDTH)]
+"""
+
 
 def test_a_module_of_module_level_constants_is_right_at_the_small_size(tmp_path: Path) -> None:
     file, store = tmp_path / "constants.py", Store(tmp_path / "store")
@@ -58,3 +76,14 @@ def test_only_the_same_name_with_the_same_value_is_a_size() -> None:
     candidate = "WIDTH = 4096\nROWS = 64\nBLOCK = 4096\n"
     assert resized(candidate, PROBLEM, {"WIDTH": 33, "ROWS": 9}) == candidate.replace("WIDTH = 4096", "WIDTH = 33")
     assert resized("WIDTH = (", PROBLEM, {"WIDTH": 33}) == "WIDTH = ("
+
+
+def test_a_constant_that_only_forward_reads_is_kept(tmp_path: Path) -> None:
+    file, store = tmp_path / "constants.py", Store(tmp_path / "store")
+    file.write_text(HEADS)
+    problem = load_problem(str(file))
+    assert "HEADS" in problem.small_constants
+    kernel = write_kernel(problem, policy=Policy.STOCK, device=DEVICE, store=store)
+    assert "HEADS = 16" in kernel.source and "UNUSED" not in kernel.source and not kernel.torch_regions
+    found = check(problem, kernel.source, DEVICE, Policy.STOCK, store, cases="quick")
+    assert found.status is Status.OK, found.feedback

@@ -10,6 +10,7 @@ from torch.fx import Node
 from egg.tools.expert.region import Graph
 from egg.tools.expert.trace import Inexpressible, Trace, trace
 from egg.tools.expert.unify import Source
+from egg.tools.shrink import constants
 
 RESERVED = {"torch", "triton", "tl", "nn", "math", "self", "out", "total", "shape", "grid", "row", "column", "offsets"}
 RESERVED |= {"inside", "block", "device", "size", "stride", "dtype", "META", "rows", "columns", "mask", "index"}
@@ -24,7 +25,7 @@ class Capture:
     expressions: dict[Node, str]
     """How `forward` reads a placeholder: `x`, `self.norm.weight`."""
     attributes: list[Source]
-    """Numbers that the module holds: `self.heads`."""
+    """Numbers that the module holds, `self.heads`, or that its file does, `HEADS`."""
 
 
 def capture(source: str, small_source: str | None, name: str = "problem", *, collapsed: bool = False) -> Capture:
@@ -42,7 +43,9 @@ def capture(source: str, small_source: str | None, name: str = "problem", *, col
     )
     expressions = {node: names[node] for node in full.inputs}
     expressions |= {node: _path(target) for node, target in full.origins.items()}
-    return Capture(full, graph, expressions, _attributes(full.module, small.module))
+    numbers = _attributes(full.module, small.module)
+    numbers += [s for s in _constants(source, small_source or source) if s.text not in names.values()]
+    return Capture(full, graph, expressions, numbers)
 
 
 def _pair(full: Trace, small: Trace) -> dict[Node, Node]:
@@ -80,6 +83,12 @@ def _path(target: str) -> str:
     for part in target.split("."):
         text += f"[{part}]" if part.isdigit() else f".{part}"
     return text
+
+
+def _constants(source: str, small_source: str) -> list[Source]:
+    """Sizes at the top of the file, as far as it is the same file at both sizes."""
+    full, small = constants(source), constants(small_source)
+    return [Source(name, size, small[name]) for name, size in full.items() if name.isidentifier() and name in small]
 
 
 def _attributes(full: torch.nn.Module, small: torch.nn.Module) -> list[Source]:

@@ -19,8 +19,11 @@ class Kept(NamedTuple):
     """Their names, without `self`."""
 
 
-def keep(source: str, *, forward: bool = False) -> Kept:
-    """Cut the file down. `forward=True` keeps every method: the module as it is under its new name."""
+def keep(source: str, *, forward: bool = False, body: str = "") -> Kept:
+    """Cut the file down to what construction needs, and the new `body` of `forward`.
+
+    `forward=True` keeps every method: the module as it is under its new name.
+    """
     tree = ast.parse(source)
     model = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Model")
     old_forward = next((n for n in model.body if isinstance(n, ast.FunctionDef) and n.name == "forward"), None)
@@ -32,7 +35,7 @@ def keep(source: str, *, forward: bool = False) -> Kept:
         for node in (model, *(n for n in others if isinstance(n, ast.ClassDef))):
             _drop_unused_methods(node)
     model = _renamed(model)
-    wanted = _names(model) | _names(arguments)
+    wanted = _names(model) | _names(arguments) | _names(ast.parse(body))
     chosen = _closure(others, wanted)
     imports = [node for node in chosen if isinstance(node, ast.Import | ast.ImportFrom)]
     rest = [node for node in chosen if node not in imports]

@@ -66,7 +66,7 @@ def _write(order: Order, captured: Capture, structure: str) -> Skeleton:
         return whole_module(order.source, order.policy, why)
     forward = Forward(captured, cut, tuple(written))
     left += [f"{base_name(node)}: no kind for it" for node in forward.torch_calls if node not in cut.owner]
-    source = assemble(keep(order.source), spec, texts, forward, captured)
+    source = assemble(keep(order.source, body="\n".join(forward.lines)), spec, texts, forward, captured)
     return Skeleton(source=source, spec=spec, torch_regions=tuple(left))
 
 
