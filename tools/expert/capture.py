@@ -1,5 +1,6 @@
 """Run in a child: the traces at full and at small size, laid over each other."""
 
+import inspect
 import keyword
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,6 @@ from torch.fx import Node
 from egg.tools.expert.region import Graph
 from egg.tools.expert.trace import Inexpressible, Trace, trace
 from egg.tools.expert.unify import Source
-from egg.tools.shrink import constants
 
 RESERVED = {"torch", "triton", "tl", "nn", "math", "self", "out", "total", "shape", "grid", "row", "column", "offsets"}
 RESERVED |= {"inside", "block", "device", "size", "stride", "dtype", "META", "rows", "columns", "mask", "index"}
@@ -43,8 +43,8 @@ def capture(source: str, small_source: str | None, name: str = "problem", *, col
     )
     expressions = {node: names[node] for node in full.inputs}
     expressions |= {node: _path(target) for node, target in full.origins.items()}
-    numbers = _attributes(full.module, small.module)
-    numbers += [s for s in _constants(source, small_source or source) if s.text not in names.values()]
+    taken = set(names.values())
+    numbers = [*_attributes(full.module, small.module), *_constants(full.module, small.module, taken)]
     return Capture(full, graph, expressions, numbers)
 
 
@@ -85,20 +85,28 @@ def _path(target: str) -> str:
     return text
 
 
-def _constants(source: str, small_source: str) -> list[Source]:
-    """Sizes at the top of the file, as far as it is the same file at both sizes."""
-    full, small = constants(source), constants(small_source)
-    return [Source(name, size, small[name]) for name, size in full.items() if name.isidentifier() and name in small]
-
-
 def _attributes(full: torch.nn.Module, small: torch.nn.Module) -> list[Source]:
     """Whole and real numbers kept on the module and its submodules."""
     others: dict[str, Any] = dict(small.named_modules())
     found: list[Source] = []
     for path, module in full.named_modules():
         for name, value in vars(module).items():
-            other: Any = getattr(others.get(path), name, None)
-            is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            if is_number and type(other) is type(value) and not name.startswith("_"):
-                found.append(Source(_path(f"{path}.{name}" if path else name), value, other))
+            if not name.startswith("_"):
+                other = getattr(others.get(path), name, None)
+                found += _number(_path(f"{path}.{name}" if path else name), value, other)
     return found
+
+
+def _constants(full: torch.nn.Module, small: torch.nn.Module, taken: set[str]) -> list[Source]:
+    """Numbers at the top of the problem's file, but for names that `forward` gives to something else."""
+    ours, theirs = (inspect.unwrap(type(module).forward).__globals__ for module in (full, small))
+    if ours["__name__"] != type(full).__module__:  # `forward` is inherited from another file
+        return []
+    named = [(name, value) for name, value in ours.items() if name not in taken and not name.startswith("_")]
+    return [source for name, value in named for source in _number(name, value, theirs.get(name))]
+
+
+def _number(text: str, full: Any, small: Any) -> list[Source]:
+    """One source, if it is a number of the same type at both sizes."""
+    number = isinstance(full, int | float) and not isinstance(full, bool) and type(full) is type(small)
+    return [Source(text, full, small)] if number else []
