@@ -7,17 +7,16 @@ from egg.state.evaluation import StaticProfile
 from egg.state.problem import Workload
 from egg.state.settings import Policy
 from egg.state.stage import Group
+from egg.tools.expert.attention_match import Pattern, find
 from egg.tools.expert.attention_moves import attention_moves
 from egg.tools.expert.attention_source import attention_source
 from egg.tools.expert.kinds import Kind, Match
-from egg.tools.expert.neighbours import ahead
+from egg.tools.expert.neighbours import around
+from egg.tools.expert.region import Graph, Region, in_order
 from egg.tools.expert.spec import Move, RegionSpec
 
 if TYPE_CHECKING:
     from torch.fx import Node
-
-    from egg.tools.expert.attention_match import Pattern
-    from egg.tools.expert.region import Graph, Region
 
 FLASH, SPLIT = "flash", "flash_split_kv"
 TUNABLE = ("BLOCK_M", "BLOCK_N", "num_warps", "maxnreg")
@@ -30,27 +29,23 @@ class Attention:
 
     name = "attention"
 
-    def match(self, node: "Node", graph: "Graph") -> Match | None:
-        from egg.tools.expert.attention_match import find
+    def match(self, node: "Node", graph: Graph) -> Match | None:
+        if (known := around(graph, node, find)) is None:
+            return None
+        root, found = known
+        return Match(in_order(graph, found.nodes), (root,), _facts(graph, found))
 
-        for root in ahead(node, depth=8):
-            found = find(graph, root)
-            if found and node in found.nodes:
-                nodes = tuple(n for n in graph.nodes if n in set(found.nodes))
-                return Match(nodes, (root,), _facts(graph, found))
-        return None
-
-    def absorbs(self, region: "Region", node: "Node", side: str) -> bool:
+    def absorbs(self, region: Region, node: "Node", side: str) -> bool:
         return False
 
-    def structures(self, region: "Region") -> tuple[str, ...]:
+    def structures(self, region: Region) -> tuple[str, ...]:
         facts = region.facts
         programs = facts["batches"] * facts["heads"] * -(-facts["queries"] // 64)
         if programs >= MANY_PROGRAMS:
             return (FLASH,)
         return (SPLIT, FLASH) if programs < FEW_PROGRAMS else (FLASH, SPLIT)
 
-    def default(self, region: "Region", structure: str, policy: Policy, device: Device) -> RegionSpec:
+    def default(self, region: Region, structure: str, policy: Policy, device: Device) -> RegionSpec:
         facts = region.facts
         tile = _tile(facts, device)
         programs = facts["batches"] * facts["heads"] * -(-facts["queries"] // tile["BLOCK_M"])
@@ -69,9 +64,7 @@ class Attention:
             facts=facts,
         )
 
-    def emit(self, region: "Region", spec: RegionSpec, policy: Policy) -> str:
-        from egg.tools.expert.attention_match import find
-
+    def emit(self, region: Region, spec: RegionSpec, policy: Policy) -> str:
         graph, facts = region.graph, region.facts
         found = find(graph, region.anchor_outputs[0])
         if found is None:
@@ -133,7 +126,7 @@ def _precision(facts: dict[str, Any], policy: Policy) -> str | None:
     return "tf32" if policy is Policy.TF32 and not facts["safe"] else "tf32x3"
 
 
-def _scale(region: "Region", found: "Pattern") -> str:
+def _scale(region: Region, found: "Pattern") -> str:
     """The factor on the scores as an expression of the host function."""
     text = ""
     for sign, node in found.scales:
@@ -148,7 +141,7 @@ def _scale(region: "Region", found: "Pattern") -> str:
     return f"({text})" if " " in text else text or "1.0"
 
 
-def _facts(graph: "Graph", found: "Pattern") -> dict[str, Any]:
+def _facts(graph: Graph, found: "Pattern") -> dict[str, Any]:
     shape = graph.shape(found.q)
     lead = (1,) * (4 - len(shape)) + shape
     batches, heads = (lead[1], lead[0]) if len(shape) == 3 else lead[:2]
@@ -167,7 +160,7 @@ def _facts(graph: "Graph", found: "Pattern") -> dict[str, Any]:
     }
 
 
-def _tokens_next(graph: "Graph", output: "Node") -> bool:
+def _tokens_next(graph: Graph, output: "Node") -> bool:
     """Whether all that happens to the result is to be brought into (batch, token, head, value) order."""
 
     def brings(user: "Node") -> bool:

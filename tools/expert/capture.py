@@ -25,7 +25,9 @@ class Capture:
     expressions: dict[Node, str]
     """How `forward` reads a placeholder: `x`, `self.norm.weight`."""
     attributes: list[Source]
-    """Numbers that the module holds, `self.heads`, or that its file does, `HEADS`."""
+    """Numbers that the module holds: `self.heads`."""
+    constants: list[Source]
+    """Numbers at the top of its file: `HEADS`. A last resort, since what is read from tensors holds at any size."""
 
 
 def capture(source: str, small_source: str | None, name: str = "problem", *, collapsed: bool = False) -> Capture:
@@ -43,9 +45,9 @@ def capture(source: str, small_source: str | None, name: str = "problem", *, col
     )
     expressions = {node: names[node] for node in full.inputs}
     expressions |= {node: _path(target) for node, target in full.origins.items()}
-    taken = set(names.values())
-    numbers = [*_attributes(full.module, small.module), *_constants(full.module, small.module, taken)]
-    return Capture(full, graph, expressions, numbers)
+    attributes = _attributes(full.module, small.module)
+    constants = _constants(full.module, small.module, taken=set(names.values()))
+    return Capture(full, graph, expressions, attributes, constants)
 
 
 def _pair(full: Trace, small: Trace) -> dict[Node, Node]:

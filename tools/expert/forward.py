@@ -59,7 +59,7 @@ class Forward:
         self._learn(*region.output_nodes)
 
     def _number(self, region: Region, full: float, small: float) -> str:
-        text = express(full, small, self.sources)
+        text = express(full, small, self.sources, self.captured.constants)
         if text is None:
             raise Unprintable(f"{region.name}: {full} at full size and {small} at small size have no common expression")
         return text
@@ -67,7 +67,7 @@ class Forward:
     def _call(self, node: Node) -> None:
         if node in self.unpacked:
             return
-        text = Printer(self.graph, self.name, self.sources, self.device).call(node)
+        text = Printer(self.graph, self.name, self.sources, self.captured.constants, self.device).call(node)
         computes = worth_mention(node)
         if computes:
             self.torch_calls.append(node)

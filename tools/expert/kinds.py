@@ -29,15 +29,12 @@ MODULES = (
     "rope",
     "int8",
     "gemm",
-    "normalisation",
-    "softmax",
-    "reduction",
+    "rows.kind",
     "pooling",
     "scan",
-    "conv",
     "pointwise",
 )
-"""Modules of this package that may define `KINDS: tuple[Kind, ...]`; first come, first served for nodes."""
+"""Modules of this package that define `KINDS: tuple[Kind, ...]`; first come, first served for nodes."""
 
 
 class Match(NamedTuple):
@@ -83,15 +80,7 @@ class Kind(Protocol):
 
 def kinds() -> tuple[Kind, ...]:
     """All kinds, in the order in which they may claim nodes."""
-    found: list[Kind] = []
-    for module in MODULES:
-        name = f"{__package__}.{module}"
-        try:
-            found += import_module(name).KINDS
-        except ModuleNotFoundError as missing:
-            if missing.name != name:
-                raise
-    return tuple(found)
+    return tuple(kind for module in MODULES for kind in import_module(f"{__package__}.{module}").KINDS)
 
 
 def kind_named(name: str) -> Kind | None:

@@ -1,11 +1,23 @@
 """Small questions about a captured graph that the matching of larger patterns keeps asking."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from torch.fx import Node
 
     from egg.tools.expert.region import Graph
+
+
+class Pattern(Protocol):
+    """Some nodes that compute one thing together."""
+
+    @property
+    def nodes(self) -> "list[Node]": ...
+
+
+Found = TypeVar("Found", bound=Pattern)
 
 
 def ahead(node: "Node", depth: int) -> "list[Node]":
@@ -16,6 +28,17 @@ def ahead(node: "Node", depth: int) -> "list[Node]":
         front = [user for near in front for user in near.users if user not in found]
         found.update(dict.fromkeys(front))
     return list(found)
+
+
+def around(
+    graph: "Graph", node: "Node", find: "Callable[[Graph, Node], Found | None]", depth: int = 8
+) -> "tuple[Node, Found] | None":
+    """The pattern that `node` is a part of, and the node it ends in; `find` looks for one that ends in a given node."""
+    for root in ahead(node, depth):
+        found = find(graph, root)
+        if found and node in found.nodes:
+            return root, found
+    return None
 
 
 def closed(graph: "Graph", nodes: "list[Node]", output: "Node") -> bool:

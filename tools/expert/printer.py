@@ -25,10 +25,19 @@ class Printer:
     Args:
         name: the variable or expression of a node.
         sources: what sizes may be expressed with at this point of `forward`.
+        constants: what else, where those do not suffice.
     """
 
-    def __init__(self, graph: Graph, name: Callable[[Node], str], sources: list[Source], device: str) -> None:
-        self.graph, self.name, self.sources, self.device = graph, name, sources, device
+    def __init__(
+        self,
+        graph: Graph,
+        name: Callable[[Node], str],
+        sources: list[Source],
+        constants: list[Source],
+        device: str,
+    ) -> None:
+        self.graph, self.name, self.device = graph, name, device
+        self.sources, self.constants = sources, constants
 
     def call(self, node: Node) -> str:
         """The call's text, without the assignment."""
@@ -72,7 +81,7 @@ class Printer:
 
     def number(self, node: Node, full: float, small: float) -> str:
         own = [source for operand in node.all_input_nodes for source in self._dimensions(operand)]
-        text = express(full, small, [*own, *self.sources])
+        text = express(full, small, [*own, *self.sources], self.constants)
         if text is None:
             raise Unprintable(f"{node.name}: {full} at full size and {small} at small size have no common expression")
         return text

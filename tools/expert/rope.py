@@ -1,5 +1,6 @@
 """Rotary position embedding: x * cos + rotate(x) * sin in one pass, each pair of values loaded once."""
 
+from math import prod
 from typing import TYPE_CHECKING
 
 from egg.state.device import Device
@@ -8,14 +9,14 @@ from egg.state.problem import Workload
 from egg.state.settings import Policy
 from egg.state.stage import Group
 from egg.tools.expert.kinds import Kind, Match, launches_of
-from egg.tools.expert.neighbours import ahead
+from egg.tools.expert.neighbours import around
+from egg.tools.expert.region import Graph, Region, in_order
+from egg.tools.expert.rope_match import find
 from egg.tools.expert.rope_text import rope_source
 from egg.tools.expert.spec import Move, RegionSpec
 
 if TYPE_CHECKING:
     from torch.fx import Node
-
-    from egg.tools.expert.region import Graph, Region
 
 BLOCK, WARPS = 2048, 8
 """Elements a program and its warps, to begin with."""
@@ -26,28 +27,21 @@ class Rope:
 
     name = "rope"
 
-    def match(self, node: "Node", graph: "Graph") -> Match | None:
-        from egg.tools.expert.rope_match import find
+    def match(self, node: "Node", graph: Graph) -> Match | None:
+        if (known := around(graph, node, find)) is None:
+            return None
+        root, found = known
+        *lead, size = graph.shape(root)
+        facts = {"rows": prod(lead), "size": size, "dtype": graph.dtype(root), "layout": found.layout}
+        return Match(in_order(graph, found.nodes), (root,), facts)
 
-        for root in ahead(node, depth=8):
-            found = find(graph, root)
-            if found and node in found.nodes:
-                nodes = tuple(n for n in graph.nodes if n in set(found.nodes))
-                shape = graph.shape(root)
-                rows = 1
-                for size in shape[:-1]:
-                    rows *= size
-                facts = {"rows": rows, "size": shape[-1], "dtype": graph.dtype(root), "layout": found.layout}
-                return Match(nodes, (root,), facts)
-        return None
-
-    def absorbs(self, region: "Region", node: "Node", side: str) -> bool:
+    def absorbs(self, region: Region, node: "Node", side: str) -> bool:
         return False
 
-    def structures(self, region: "Region") -> tuple[str, ...]:
+    def structures(self, region: Region) -> tuple[str, ...]:
         return ("fused",)
 
-    def default(self, region: "Region", structure: str, policy: Policy, device: Device) -> RegionSpec:
+    def default(self, region: Region, structure: str, policy: Policy, device: Device) -> RegionSpec:
         return RegionSpec(
             name=region.name,
             kind=self.name,
@@ -58,9 +52,7 @@ class Rope:
             facts=region.facts,
         )
 
-    def emit(self, region: "Region", spec: RegionSpec, policy: Policy) -> str:
-        from egg.tools.expert.rope_match import find
-
+    def emit(self, region: Region, spec: RegionSpec, policy: Policy) -> str:
         found = find(region.graph, region.anchor_outputs[0])
         if found is None:
             raise ValueError(f"{region.name} is not a rotary embedding")

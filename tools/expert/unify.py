@@ -14,11 +14,18 @@ class Source(NamedTuple):
     small: float
 
 
-def express(full: float, small: float, sources: Iterable[Source]) -> str | None:
+def express(full: float, small: float, sources: Iterable[Source], last_resort: Iterable[Source] = ()) -> str | None:
     """A Python expression that is `full` at full size and `small` at small size; None if none is found.
 
-    A literal where both agree: the simplest reading of a number that did not follow the sizes.
+    A literal where both agree: the simplest reading of a number that did not follow the sizes. `last_resort` joins the
+    `sources` where they do not suffice.
     """
+    known, more = list(sources), list(last_resort)
+    text = _express(full, small, known)
+    return _express(full, small, [*known, *more]) if text is None and more else text
+
+
+def _express(full: float, small: float, sources: list[Source]) -> str | None:
     if full == small and type(full) is type(small):
         return literal(full)
     known = list(dict.fromkeys(sources))

@@ -2,11 +2,9 @@
 
 from pathlib import Path
 
-from egg.state.settings import Policy
-from egg.tools.expert import write_kernel
-from egg.tools.sandbox.client import run
 from egg.tools.store import Store
-from tests.tools.expert.problems import DEVICE, problem
+from tests.tools.expert.problems import problem
+from tests.tools.expert.writing import error, written
 
 RESULTS = """
 x + 2 * y, x - y / 3, torch.rsub(x, y, alpha=2), x / y, x * y - 1.5, -x, torch.add(x, y, alpha=3),
@@ -40,8 +38,6 @@ def get_init_inputs():
 
 def test_operators(tmp_path: Path) -> None:
     tested = problem(BODY, "ROWS, COLS = 520, 1000", "ROWS, COLS = 13, 37")
-    skeleton = write_kernel(tested, policy=Policy.STOCK, device=DEVICE, store=Store(tmp_path))
+    skeleton = written(tested, Store(tmp_path))
     assert not skeleton.torch_regions
-    payload = {"problem": tested.small_source, "kernel": skeleton.source}
-    found = run("tests.tools.expert.interpreted:compare", payload, interpret=True).require("compare")
-    assert found["error"] < 3e-7
+    assert error(tested, skeleton) < 3e-7

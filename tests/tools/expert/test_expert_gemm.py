@@ -7,10 +7,9 @@ import pytest
 from egg.state.problem import Problem
 from egg.state.settings import Policy
 from egg.tools.compile import static_profile
-from egg.tools.expert import Skeleton, write_kernel
-from egg.tools.sandbox.client import run
 from egg.tools.store import Store
 from tests.tools.expert.problems import DEVICE, problem
+from tests.tools.expert.writing import error, written
 
 FULL = "B, M, N, K = 6, 1024, 768, 512"
 FEW_TILES = "B, M, N, K = 6, 128, 256, 1024"
@@ -68,21 +67,11 @@ def asking(layers: str, result: str, inputs: str, full: str = FULL) -> Problem:
     return problem(body, full, SMALL)
 
 
-def written(asked: Problem, folder: Path, structure: str, policy: Policy = Policy.STOCK) -> Skeleton:
-    return write_kernel(asked, policy=policy, device=DEVICE, structure=structure, store=Store(folder))
-
-
-def error(asked: Problem, skeleton: Skeleton) -> float:
-    payload = {"problem": asked.small_source, "kernel": skeleton.source}
-    found = run("tests.tools.expert.interpreted:compare", payload, interpret=True).require("compare")
-    return float(found["error"])
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("product", PRODUCTS)
 def test_every_spelling(product: str, tmp_path: Path) -> None:
     asked = asking(*PRODUCTS[product])
-    skeleton = written(asked, tmp_path, "tiled")
+    skeleton = written(asked, Store(tmp_path), structure="tiled")
     assert [region.kind for region in skeleton.spec.regions] == ["gemm"]
     assert error(asked, skeleton) < 3e-7
 
@@ -98,7 +87,7 @@ def test_every_spelling(product: str, tmp_path: Path) -> None:
 )
 def test_every_structure(product: str, structure: str, tmp_path: Path) -> None:
     asked = asking(*PRODUCTS[product], FEW_TILES if structure == "split_k" else FULL)
-    skeleton = written(asked, tmp_path, structure)
+    skeleton = written(asked, Store(tmp_path), structure=structure)
     assert skeleton.spec.regions[0].structure["name"] == structure
     assert not skeleton.torch_regions
     assert error(asked, skeleton) < 3e-7
@@ -107,11 +96,9 @@ def test_every_structure(product: str, structure: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_halves_without_descriptors(tmp_path: Path) -> None:
     asked = asking(*PRODUCTS["linear"])
-    first = written(asked, tmp_path, "scaled_fp16")
+    first = written(asked, Store(tmp_path), structure="scaled_fp16")
     edits = {first.spec.regions[0].name: {"memory": {"loads": "pointer"}}}
-    second = write_kernel(
-        asked, policy=Policy.STOCK, device=DEVICE, spec=first.spec, edits=edits, store=Store(tmp_path)
-    )
+    second = written(asked, Store(tmp_path), spec=first.spec, edits=edits)
     assert "TensorDescriptor" in first.source
     assert "TensorDescriptor" not in second.source
     assert error(asked, second) < 3e-7
@@ -120,7 +107,7 @@ def test_halves_without_descriptors(tmp_path: Path) -> None:
 @pytest.mark.parametrize("structure", ["tiled", "scaled_fp16"])
 def test_under_tf32_operands_are_rounded_not_truncated(structure: str, tmp_path: Path) -> None:
     asked = asking(*PRODUCTS["linear"])
-    found = error(asked, written(asked, tmp_path, structure, Policy.TF32))
+    found = error(asked, written(asked, Store(tmp_path), Policy.TF32, structure=structure))
     assert 1e-5 < found < 4e-4  # truncation gives 7e-4
 
 
@@ -128,13 +115,13 @@ def test_under_tf32_operands_are_rounded_not_truncated(structure: str, tmp_path:
 @pytest.mark.parametrize("magnitude", ["1e-30", "1e12"])
 def test_halves_are_scaled_to_any_magnitude(magnitude: str, tmp_path: Path) -> None:
     asked = asking("", "a @ b", f"torch.randn(M, K) * {magnitude}, torch.randn(K, N)")
-    assert error(asked, written(asked, tmp_path, "scaled_fp16")) < 3e-7
+    assert error(asked, written(asked, Store(tmp_path), structure="scaled_fp16")) < 3e-7
 
 
 @pytest.mark.parametrize("product", INT8_PRODUCTS)
 def test_int8_weights(product: str, tmp_path: Path) -> None:
     asked = asking(INT8, INT8_PRODUCTS[product], "torch.randn(M, K)")
-    skeleton = written(asked, tmp_path, "tiled")
+    skeleton = written(asked, Store(tmp_path), structure="tiled")
     assert [region.kind for region in skeleton.spec.regions] == ["int8"]
     assert error(asked, skeleton) < 3e-7
 
@@ -144,7 +131,7 @@ def test_int8_weights(product: str, tmp_path: Path) -> None:
 def test_int8_weights_of_half_precision(dtype: str, bits: int, structure: str, tmp_path: Path) -> None:
     scaled = "F.linear(a, self.w.to(a.dtype) * self.s.to(a.dtype)[:, None])"
     asked = asking(INT8, scaled, f"torch.randn(M, K, dtype=torch.{dtype})")
-    skeleton = written(asked, tmp_path, structure)
+    skeleton = written(asked, Store(tmp_path), structure=structure)
     assert "acc = tl.trans(acc)" in skeleton.source
     assert error(asked, skeleton) < 2.0**-bits
 
@@ -153,7 +140,7 @@ def test_int8_weights_of_half_precision(dtype: str, bits: int, structure: str, t
 @pytest.mark.parametrize("structure", ["tiled", "scaled_fp16"])
 def test_compiles_to_wgmma_without_spilling(structure: str, tmp_path: Path) -> None:
     asked = asking(*PRODUCTS["transposed"])
-    skeleton = written(asked, tmp_path, structure)
+    skeleton = written(asked, Store(tmp_path), structure=structure)
     launches = static_profile(asked, skeleton.source, DEVICE, Policy.STOCK, Store(tmp_path)).launches
     product = next(launch for launch in launches if launch.kernel.endswith("_product"))
     assert product.tensor_core == "wgmma"

@@ -6,12 +6,12 @@ import pytest
 
 from egg.state.settings import Policy
 from egg.tools.compile import static_profile
-from egg.tools.expert import Edits, Skeleton, write_kernel
-from egg.tools.sandbox.client import run
+from egg.tools.expert import Skeleton
 from egg.tools.store import Store
 from egg.tools.workload import analyse
 from tests.tools.expert.problems import DEVICE
 from tests.tools.expert.row_problems import PROBLEMS
+from tests.tools.expert.writing import error, written
 
 CASES = {
     "sum": "online",
@@ -59,26 +59,14 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path)
 
 
-def written(name: str, structure: str, store: Store, edits: Edits | None = None) -> Skeleton:
-    return write_kernel(
-        PROBLEMS[name], policy=Policy.STOCK, device=DEVICE, structure=structure, edits=edits, store=store
-    )
-
-
-def error(name: str, skeleton: Skeleton) -> float:
-    payload = {"problem": PROBLEMS[name].small_source, "kernel": _small(name, skeleton.source)}
-    value = run("tests.tools.expert.interpreted:compare", payload, interpret=True).require("compare")["error"]
-    assert isinstance(value, float)
-    return value
-
-
-def _small(name: str, source: str) -> str:
-    """The kernel's file with the small problem's constants in it."""
+def _small(name: str, skeleton: Skeleton) -> Skeleton:
+    """The kernel with the small problem's constants in it."""
+    source = skeleton.source
     for line in (PROBLEMS[name].small_source or "").splitlines():
         left, equals, _ = line.partition(" = ")
         if equals and left in "ABCD":
             source = "\n".join(line if old.startswith(f"{left} = ") else old for old in source.splitlines())
-    return source
+    return skeleton.model_copy(update={"source": source})
 
 
 def test_every_problem_has_its_case() -> None:
@@ -88,11 +76,11 @@ def test_every_problem_has_its_case() -> None:
 @pytest.mark.parametrize(("name", "structure"), [(name, one) for name in CASES for one in CASES[name].split()])
 def test_right_in_the_interpreter(name: str, structure: str, store: Store) -> None:
     assert structure in analyse(PROBLEMS[name], Policy.STOCK, store).structures
-    skeleton = written(name, structure, store)
+    skeleton = written(PROBLEMS[name], store, structure=structure)
     assert skeleton.torch_regions == ()
     assert len(skeleton.spec.regions) == 1
     assert skeleton.spec.regions[0].structure["name"] == structure
-    assert error(name, skeleton) < LOOSE.get(name, TIGHT)
+    assert error(PROBLEMS[name], _small(name, skeleton)) < LOOSE.get(name, TIGHT)
 
 
 @pytest.mark.parametrize(
@@ -108,15 +96,15 @@ def test_right_in_the_interpreter(name: str, structure: str, store: Store) -> No
 def test_decisions_change_the_source_not_the_result(
     name: str, structure: str, changes: dict[str, dict[str, object]], store: Store
 ) -> None:
-    plain = written(name, structure, store)
-    edited = written(name, structure, store, {plain.spec.regions[0].name: changes})
+    plain = written(PROBLEMS[name], store, structure=structure)
+    edited = written(PROBLEMS[name], store, structure=structure, edits={plain.spec.regions[0].name: changes})
     assert edited.source.splitlines()[1:] != plain.source.splitlines()[1:]
-    assert error(name, edited) < TIGHT
+    assert error(PROBLEMS[name], _small(name, edited)) < TIGHT
 
 
 def test_a_shared_sum_is_written_beside_its_norm(store: Store) -> None:
     """The residual stream leaves from the norm's kernel: it is not read a second time."""
-    skeleton = written("bias_residual_layer_norm", "one_pass", store)
+    skeleton = written(PROBLEMS["bias_residual_layer_norm"], store, structure="one_pass")
     assert skeleton.source.count("@triton.jit") == 1
     assert skeleton.source.count("tl.store(") == 2
 
@@ -128,7 +116,7 @@ def test_a_shared_sum_is_written_beside_its_norm(store: Store) -> None:
     + [("softmax_long", "split"), ("sum_middle", "online"), ("max_places", "online"), ("batch_statistics", "split")],
 )
 def test_compiles_for_the_target_without_spills(name: str, structure: str, store: Store) -> None:
-    skeleton = written(name, structure, store)
+    skeleton = written(PROBLEMS[name], store, structure=structure)
     profile = static_profile(PROBLEMS[name], skeleton.source, DEVICE, Policy.STOCK, store)
     assert profile.torch_ops == ()
     assert all(

@@ -7,12 +7,12 @@ import pytest
 from egg.state.evaluation import Launch, StaticProfile
 from egg.state.problem import Problem
 from egg.state.settings import Policy
-from egg.tools.expert import Skeleton, moves, write_kernel
-from egg.tools.sandbox.client import run
+from egg.tools.expert import moves
 from egg.tools.store import Store
 from egg.tools.workload import analyse
 from tests.tools.expert import sequence_problems as problems
 from tests.tools.expert.problems import DEVICE
+from tests.tools.expert.writing import error, written
 
 QUICK = [
     (problems.CAUSAL, "attention", "flash"),
@@ -45,17 +45,6 @@ CASES += [pytest.param(*case, id=f"{case[0].name}-{case[2]}", marks=pytest.mark.
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     return Store(tmp_path)
-
-
-def written(problem: Problem, store: Store, **choice: object) -> Skeleton:
-    return write_kernel(problem, policy=Policy.STOCK, device=DEVICE, store=store, **choice)  # type: ignore[arg-type]
-
-
-def error(problem: Problem, skeleton: Skeleton) -> float:
-    payload = {"problem": problem.small_source, "kernel": skeleton.source}
-    value = run("tests.tools.expert.interpreted:compare", payload, interpret=True).require("compare")["error"]
-    assert isinstance(value, float)
-    return value
 
 
 @pytest.mark.parametrize(("problem", "kind", "structure"), CASES)

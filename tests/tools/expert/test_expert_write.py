@@ -5,32 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from egg.state.problem import Problem
 from egg.state.settings import Policy
-from egg.tools.expert import Skeleton, moves, spec_of, write_kernel
+from egg.tools.expert import moves, spec_of
 from egg.tools.expert.region import Region
 from egg.tools.expert.spec import RegionSpec
-from egg.tools.sandbox.client import run
 from egg.tools.store import Store
 from egg.tools.workload import analyse
 from tests.tools.expert.problems import AWKWARD, CHAIN, COLLAPSE, DEVICE, UNTRACEABLE
+from tests.tools.expert.writing import error, written
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     return Store(tmp_path)
-
-
-def written(problem: Problem, store: Store, **choice: object) -> Skeleton:
-    return write_kernel(problem, policy=Policy.STOCK, device=DEVICE, store=store, **choice)  # type: ignore[arg-type]
-
-
-def error(problem: Problem, skeleton: Skeleton) -> float:
-    payload = {"problem": problem.small_source, "kernel": skeleton.source}
-    reply = run("tests.tools.expert.interpreted:compare", payload, interpret=True)
-    value = reply.require("compare")["error"]
-    assert isinstance(value, float)
-    return value
 
 
 @pytest.mark.parametrize("structure", ["fused", "unfused", "fused_rowwise", "fused_persistent"])

@@ -134,3 +134,8 @@ def _tunables(spec: RegionSpec) -> Values:
 def _title(region: Region) -> str:
     names = [region.graph.op(node).removeprefix("aten.") for node in region.nodes]
     return ", ".join(dict.fromkeys(name for name in names if name != "getitem")) + "."
+
+
+KINDS = (Rows("normalisation"), Rows("softmax"), Rows("reduction"))
+"""Rows brought to a common scale (LayerNorm, RMSNorm, GroupNorm, or spelled out); softmax and log-softmax; one value
+for each row, such as a sum, a mean, a maximum or a norm."""
