@@ -81,9 +81,16 @@ def test_our_own_errors_come_through() -> None:
 
 @pytest.mark.parametrize("name", ["hang", "stop_itself"])
 def test_time_is_kept_by_the_parent(name: str) -> None:
+    assert toy("echo").ok  # the warm process is there
     began = time.monotonic()
     assert toy(name, Bounds(seconds=0.3)).state == "timeout"
     assert time.monotonic() - began < 2
+
+
+def test_waiting_for_a_processor_does_not_count() -> None:
+    began = time.monotonic()
+    assert toy("crowded", Bounds(seconds=1.0), seconds=0.6).ok
+    assert time.monotonic() - began > 1.0
 
 
 def test_leaving_early_with_a_forged_answer_is_a_crash() -> None:

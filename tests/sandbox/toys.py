@@ -48,6 +48,17 @@ def hang(payload: Json) -> Json:
         pass
 
 
+def crowded(payload: Json) -> Json:
+    """Needs `seconds` of processor time where it gets a quarter of one processor."""
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    for _ in range(3):
+        if os.fork() == 0:
+            hang({})
+    while time.process_time() < payload["seconds"]:
+        pass
+    return {}
+
+
 def stop_itself(payload: Json) -> Json:
     os.kill(os.getpid(), signal.SIGSTOP)
     return {}

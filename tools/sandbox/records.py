@@ -15,7 +15,7 @@ class Bounds:
     """Limits of one child."""
 
     seconds: float = 60
-    """Wall time; for a worker, of its set-up."""
+    """Wall time, without the time in which the machine had no processor for it; for a worker, of its set-up."""
     memory_bytes: int = 6 << 30
     """Beyond what the warm parent has mapped already. Also the largest file it may write."""
     output_bytes: int = 64 << 10
