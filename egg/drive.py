@@ -1,6 +1,7 @@
 """Drive a run to its end and show it. The graph has a thread of its own, so that Ctrl-C waits for nothing it does."""
 
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from egg.live import View, view
 from egg.progress import Progress
 from egg.session import Run, create, discard, find, locked, opened, requested
 from egg.state.errors import UserError
+from egg.tools.sandbox.client import prepare
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -31,6 +33,9 @@ INTERRUPTED = 130
 def start(request: "RunInput") -> dict[str, Any]:
     """A new run, to its end. If it fails before anything worth keeping was done, it leaves no trace."""
     run, request = create(request, Path(request.problem_file).stem)
+    prepare(interpret=False)  # they load PyTorch while this process loads the graph
+    if not shutil.which("nvidia-smi"):
+        prepare(interpret=True)
     try:
         return _drive(run, request)
     except UserError:
