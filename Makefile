@@ -2,6 +2,8 @@
 # PIP_ARGS goes to pip, for instance to name the index of PyTorch's CPU builds.
 PYTHON ?= python3
 PIP_ARGS ?=
+# Tests side by side. A worker and the children it starts take up to 1 GB.
+JOBS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile $(PIP_ARGS) --constraint constraints.txt
@@ -22,7 +24,7 @@ demo: $(VENV)/.base
 	$(BIN)/egg optimize $(DEMO) --model rulebook
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -m "not gpu"
+	$(BIN)/python -m pytest -m "not gpu" --numprocesses $(JOBS) --dist worksteal
 
 test-gpu: $(VENV)/.dev
 	$(BIN)/python -m pytest -m gpu
