@@ -1,6 +1,16 @@
 """The expert library: reads a module as an ATen graph and writes readable Triton for its regions.
 
 What is exported here runs in the main process and does not load PyTorch; the work is done in a child.
+
+To find your way: `spec` has the vocabulary (decisions, moves) and `write` the course of the work, which is
+- read: `trace` exports the module at full and at small size, `capture` lays one over the other, `unify` writes numbers
+  that differ as quantities known at run time, `algebra` may simplify first;
+- cut: `kinds` is what a kind of region must know, `partition` gives the nodes to kinds, `region` is what they get;
+- write: a kind's `default` decides, its `emit` writes; `chain` and `operators` write pointwise work for all of them,
+  `helpers` has device functions; `forward`, `printer`, `keep` and `assemble` make the file around the kernels.
+
+A kind is the module of its name (`gemm`, `attention`, `rows/`, ...); beside it stand `_match` (what it looks like in the
+graph), `_text` (templates) and `_moves` (rules for changing its decisions, which `moves` ranks).
 """
 
 from functools import cache

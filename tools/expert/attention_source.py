@@ -1,6 +1,6 @@
 """Fills the attention templates in: which of them a structure needs, and the words that differ."""
 
-from egg.tools.expert.attention_text import COMBINE, EXTENT, HOST, KERNEL, ROUND, STEPS
+from egg.tools.expert.attention_text import COMBINE, EXTENT, HOST, KERNEL, STEPS
 from egg.tools.expert.template import meta_table, render
 
 
@@ -37,7 +37,7 @@ def attention_source(
     options = f', input_precision="{precision}"' if precision else ""
 
     def near(x: str) -> str:
-        return f"{name}_round({x})" if precision == "tf32" else x
+        return f"round_tf32({x})" if precision == "tf32" else x
 
     def dot(a: str, b: str, acc: str | None = None) -> str:
         a, b = near(a), f"{near(b[:-2])}.T" if b.endswith(".T") else near(b)
@@ -85,7 +85,6 @@ def attention_source(
     )
     table = meta_table(name, meta) + (f"{name.upper()}_SPLITS = {splits}\n" if splits else "")
     parts = (
-        *((ROUND,) if precision == "tf32" else ()),
         STEPS,
         *((EXTENT,) if mask else ()),
         KERNEL,

@@ -5,14 +5,6 @@ with zeros. In fp32 a product's chain is ended at each block of keys and added b
 accumulator truncates, and Triton folds a plain add back into it.
 """
 
-ROUND = '''
-@triton.jit
-def {{ name }}_round(x):
-    """The nearest tf32: the tensor core by itself would truncate, at twice the error."""
-    return ((x.to(tl.int32, bitcast=True) + 0x1000) & -0x2000).to(tl.float32, bitcast=True)
-
-'''
-
 STEPS = '''
 @triton.jit
 def {{ name }}_steps(

@@ -1,4 +1,4 @@
-"""The kind `gemm`: matrix products in every ATen spelling, with bias and pointwise epilogue, in four structures.
+"""The kind `gemm`: matrix products in every ATen spelling, with bias and pointwise epilogue, in three structures.
 
 - `tiled`: one program a tile of the output, one loop over K;
 - `split_k`: several programs a tile, each with a chunk of K, for outputs too small to fill the GPU;

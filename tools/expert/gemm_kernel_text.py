@@ -16,13 +16,6 @@ def {{ name }}_tile(pid, tiles_m, tiles_n, GROUP_M: tl.constexpr):
     return group * GROUP_M + inside % rows, inside // rows
 '''
 
-ROUND = '''
-@triton.jit
-def {{ name }}_round(x):
-    """The nearest tf32: the tensor core by itself would truncate, at twice the error."""
-    return ((x.to(tl.int32, bitcast=True) + 0x1000) & -0x2000).to(tl.float32, bitcast=True)
-'''
-
 TILED = '''
 @triton.jit
 def {{ name }}_product(
@@ -76,7 +69,7 @@ def {{ name }}_product(
         b = b.to(tl.float32).to(a.dtype)  # exact: 8 bits fit every mantissa
 {% endif %}
 {% if precision == "tf32" %}
-        a{{ "" if int8 else ", b" }} = {{ name }}_round(a){{ "" if int8 else ", " + name + "_round(b)" }}
+        a{{ "" if int8 else ", b" }} = round_tf32(a){{ "" if int8 else ", round_tf32(b)" }}
 {% endif %}
         acc = tl.dot({{ "b, a" if turned else "a, b" }}, acc{{ ', input_precision="' + precision + '"' if precision else "" }})
         a_at += BLOCK_K * a_k

@@ -40,7 +40,6 @@ def _tiled(spec: RegionSpec, common: dict[str, Any]) -> list[str]:
         tables += f"{name.upper()}_COMBINE = dict(BLOCK_M=16, BLOCK_N=64, num_warps=4)\n"
     product = values | {"pointers": "partial_ptr" if split else common["pointers"]}
     parts = [tables, render(kernels.ORDER, name=name)]
-    parts += [render(kernels.ROUND, name=name)] if precision == "tf32" else []
     parts += [render(kernels.TILED, **product)]
     parts += [render(kernels.COMBINE, **values)] if split else []
     return [*parts, render(host.TILED, **values)]

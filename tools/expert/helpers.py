@@ -91,6 +91,13 @@ def softplus_f32(x):
     return tl.where(x > 0.0, x, 0.0) + log1p_f32(exp_f32(-tl.abs(x)))
 '''
 
+ROUND_TF32 = '''
+@triton.jit
+def round_tf32(x):
+    """The nearest tf32: the tensor core by itself would truncate, at twice the error."""
+    return ((x.to(tl.int32, bitcast=True) + 0x1000) & -0x2000).to(tl.float32, bitcast=True)
+'''
+
 HELPERS = {
     "exp_f32": EXP,
     "log_f32": LOG,
@@ -101,6 +108,7 @@ HELPERS = {
     "gelu_f32": GELU,
     "gelu_tanh_f32": GELU_TANH,
     "softplus_f32": SOFTPLUS,
+    "round_tf32": ROUND_TF32,
 }
 """By name, each after those that it calls."""
 

@@ -75,9 +75,7 @@ class Pooling:
             name=region.name,
             kind=self.name,
             structure={"name": structure},
-            mapping={"order": "results"},
             tiling={"BLOCK": BLOCK, "num_warps": WARPS},
-            memory={"num_stages": 1},
             facts=region.facts,
         )
 

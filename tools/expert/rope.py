@@ -46,9 +46,7 @@ class Rope:
             name=region.name,
             kind=self.name,
             structure={"name": structure},
-            mapping={"order": "rows"},
             tiling={"BLOCK": BLOCK, "num_warps": WARPS},
-            memory={"num_stages": 1},
             facts=region.facts,
         )
 

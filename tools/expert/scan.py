@@ -105,7 +105,7 @@ class Scan:
         numbers = ["length", *(["inner"] if lanes else []), *scalars.values()]
         return scan_source(
             region.name,
-            {**spec.tiling, "num_stages": spec.memory["num_stages"]},
+            {**spec.tiling, "STAGES": spec.memory["num_stages"]},
             chunks=spec.mapping.get("chunks", 8) if spec.structure["name"] == CHUNKS and not lanes else 0,
             lanes=lanes,
             dim=dim,
@@ -188,14 +188,19 @@ def _moves(spec: RegionSpec, group: Group, profile: StaticProfile | None, device
             found.append(
                 spec.move(group, {"BLOCK": block // 2}, f"{main.spills} bytes a thread spilled", "spills", 0.3)
             )
+        many = facts["outer"] >= 8 * device.multiprocessors
         if block < facts["length"] and block * spec.tiling.get("LANES", 1) < 8192:
             wider = {"BLOCK": 2 * block, "num_warps": min(16, 2 * warps)}
-            found.append(spec.move(group, wider, "fewer steps, each of which waits for the carry", "latency", 0.08))
-        if main and main.occupancy < 0.5 and block > 256:
-            why = f"occupancy {main.occupancy:.0%} bounded by {main.limiter}"
-            found.append(
-                spec.move(group, {"BLOCK": block // 2, "num_warps": max(1, warps // 2)}, why, "occupancy", 0.06)
-            )
+            why = "fewer steps, each of which waits for the carry"
+            found.append(spec.move(group, wider, why, "latency", 0.03 if many else 0.08))
+        if block > 256 and (many or (main and main.occupancy < 0.5)):
+            smaller = {"BLOCK": block // 2, "num_warps": max(1, warps // 2)}
+            why = "more rows at once on a multiprocessor wait for their carries at different times"
+            found.append(spec.move(group, smaller, why, "occupancy", 0.06))
+    stages, steps = spec.memory.get("num_stages", 1), -(-facts["length"] // spec.tiling["BLOCK"])
+    if group == "memory" and stages < 3 and steps >= 4:
+        why = f"{steps} steps a row: the next values can be under way while these are summed"
+        found.append(spec.move(group, {"num_stages": stages + 1}, why, "latency", 0.05))
     return found
 
 

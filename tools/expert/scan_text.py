@@ -6,12 +6,12 @@ from egg.tools.expert.template import meta_table, render
 
 SUMS = '''
 @triton.jit
-def {{ name }}_sums_kernel({{ arguments }}, sums_ptr, {{ sizes }}, chunk, BLOCK: tl.constexpr):
+def {{ name }}_sums_kernel({{ arguments }}, sums_ptr, {{ sizes }}, chunk, BLOCK: tl.constexpr, STAGES: tl.constexpr):
     """The sum of one chunk of a row, for the chunks after it to begin with."""
     outer = tl.program_id(0).to(tl.int64)
     first = tl.program_id(1) * chunk
     total = tl.zeros((BLOCK,), tl.float32)
-    for start in range(first, tl.minimum(first + chunk, length), BLOCK):
+    for start in tl.range(first, tl.minimum(first + chunk, length), BLOCK, num_stages=STAGES):
         index = start + tl.arange(0, BLOCK)
         inside = index < length
 {% for line in before %}
@@ -45,9 +45,9 @@ def {{ name }}_kernel(
 {% endif %}
 {% if chunked %}
     first = tl.program_id(1) * chunk
-    for start in range(first, tl.minimum(first + chunk, length), BLOCK):
+    for start in tl.range(first, tl.minimum(first + chunk, length), BLOCK, num_stages=STAGES):
 {% else %}
-    for start in range(0, length, BLOCK):
+    for start in tl.range(0, length, BLOCK, num_stages=STAGES):
 {% endif %}
         index = start + tl.arange(0, BLOCK){{ '[:, None]' if lanes else '' }}
         inside = {{ '(index < length) & (lane < inner)' if lanes else 'index < length' }}
@@ -117,5 +117,5 @@ def scan_source(name: str, meta: dict[str, int], *, chunks: int, lanes: bool, di
 
 
 def _tunables(chunked: bool, lanes: bool) -> str:
-    names = ["BLOCK", *(["CHUNKS"] if chunked else []), *(["LANES"] if lanes else [])]
+    names = ["BLOCK", "STAGES", *(["CHUNKS"] if chunked else []), *(["LANES"] if lanes else [])]
     return ", ".join([*(["chunk"] if chunked else []), *(f"{name}: tl.constexpr" for name in names)])
