@@ -9,8 +9,8 @@ To find your way: `spec` has the vocabulary (decisions, moves) and `write` the c
 - write: a kind's `default` decides, its `emit` writes; `chain` and `operators` write pointwise work for all of them,
   `helpers` has device functions; `forward`, `printer`, `keep` and `assemble` make the file around the kernels.
 
-A kind is the module of its name (`gemm`, `attention`, `rows/`, ...); beside it stand `_match` (what it looks like in the
-graph), `_text` (templates) and `_moves` (rules for changing its decisions, which `moves` ranks).
+A kind is the module of its name (`gemm`, `attention`, `rows/`, ...); beside it stand `_match` (what it looks like in
+the graph), `_text` (templates) and `_moves` (rules for changing its decisions, which `moves` ranks).
 """
 
 from functools import cache
