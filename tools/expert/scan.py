@@ -9,15 +9,15 @@ from egg.state.settings import Policy
 from egg.state.stage import Group
 from egg.tools.expert.broadcast import flat_index, group_axes
 from egg.tools.expert.chain import lines
-from egg.tools.expert.kinds import Kind, Match, launches_of
+from egg.tools.expert.kinds import Kind, Match
 from egg.tools.expert.region import Graph, Region, Value
+from egg.tools.expert.scan_moves import CHUNKS, ROWS, scan_moves
 from egg.tools.expert.scan_text import scan_source
 from egg.tools.expert.spec import Move, RegionSpec
 
 if TYPE_CHECKING:
     from torch.fx import Node
 
-ROWS, CHUNKS = "scan_rows", "scan_chunks"
 FLOATS = ("float32", "float16", "bfloat16")
 FEW_ROWS = 528
 """Fewer rows than this leave a large GPU's multiprocessors without enough programs."""
@@ -128,7 +128,7 @@ class Scan:
     def moves(
         self, spec: RegionSpec, group: Group, profile: StaticProfile | None, device: Device, workload: Workload
     ) -> list[Move]:
-        return _moves(spec, group, profile, device)
+        return scan_moves(spec, group, profile, device)
 
 
 def _places(region: Region) -> dict[str, tuple[bool, bool, bool]] | None:
@@ -163,45 +163,6 @@ def _shape(region: Region, anchor: "Node") -> str:
         if (value.shape, value.small_shape) == (wanted.shape, wanted.small_shape):
             return f"{value.name}.shape"
     return f"({', '.join(region.size(anchor, dim) for dim in range(len(wanted.shape)))},)"
-
-
-def _moves(spec: RegionSpec, group: Group, profile: StaticProfile | None, device: Device) -> list[Move]:
-    """Single changes within the group, best first."""
-    facts = spec.facts
-    launches = launches_of(profile, spec)
-    main = next((launch for launch in launches if launch.kernel == f"{spec.name}_kernel"), None)
-
-    found = []
-    chunked = spec.structure["name"] == CHUNKS
-    if group == "structure" and not chunked and facts["outer"] < device.multiprocessors and facts["length"] >= 16384:
-        why = f"{facts['outer']} rows for {device.multiprocessors} multiprocessors: cut the rows, add the sums before"
-        found.append(spec.move(group, {"name": CHUNKS}, why, "occupancy", 0.4))
-    if group == "structure" and chunked and facts["outer"] >= 4 * device.multiprocessors:
-        why = "rows alone fill the GPU; one pass reads the input once instead of twice"
-        found.append(spec.move(group, {"name": ROWS}, why, "memory", 0.3))
-    if group == "mapping" and chunked and facts["outer"] * spec.mapping.get("chunks", 8) < 2 * device.multiprocessors:
-        why = "fewer programs than the GPU holds"
-        found.append(spec.move(group, {"chunks": 2 * spec.mapping.get("chunks", 8)}, why, "occupancy", 0.2))
-    if group == "tiling":
-        block, warps = spec.tiling["BLOCK"], spec.tiling["num_warps"]
-        if main and main.spills:
-            found.append(
-                spec.move(group, {"BLOCK": block // 2}, f"{main.spills} bytes a thread spilled", "spills", 0.3)
-            )
-        many = facts["outer"] >= 8 * device.multiprocessors
-        if block < facts["length"] and block * spec.tiling.get("LANES", 1) < 8192:
-            wider = {"BLOCK": 2 * block, "num_warps": min(16, 2 * warps)}
-            why = "fewer steps, each of which waits for the carry"
-            found.append(spec.move(group, wider, why, "latency", 0.03 if many else 0.08))
-        if block > 256 and (many or (main and main.occupancy < 0.5)):
-            smaller = {"BLOCK": block // 2, "num_warps": max(1, warps // 2)}
-            why = "more rows at once on a multiprocessor wait for their carries at different times"
-            found.append(spec.move(group, smaller, why, "occupancy", 0.06))
-    stages, steps = spec.memory.get("num_stages", 1), -(-facts["length"] // spec.tiling["BLOCK"])
-    if group == "memory" and stages < 3 and steps >= 4:
-        why = f"{steps} steps a row: the next values can be under way while these are summed"
-        found.append(spec.move(group, {"num_stages": stages + 1}, why, "latency", 0.05))
-    return found
 
 
 KINDS: tuple[Kind, ...] = (Scan(),)
