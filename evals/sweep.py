@@ -43,9 +43,14 @@ def row(problem: Path, folder: Path, policy: str, minutes: float) -> dict[str, A
 
 
 def summary(evidence: dict[str, Any]) -> dict[str, Any]:
-    """The figures of one evidence file that a results table shows. Times are medians in milliseconds."""
+    """The figures of one evidence file that a results table shows. Times are medians in milliseconds.
+
+    Where the kernel was confirmed, both baselines are those that were timed in turns with it.
+    """
     outcome, baseline, winner = evidence["outcome"], evidence["baseline"], evidence["winner"]
     timing = (winner or {}).get("evaluation", {}).get("timing") if outcome["kernel"] else None
+    kernel_ms = (timing or {}).get("median_ms")
+    beside = {s["baseline"]: s["ratio"] * kernel_ms for s in outcome["speedups"]} if kernel_ms else {}
     return {
         "problem": evidence["problem"]["name"],
         "claim": outcome["claim"],
@@ -53,10 +58,10 @@ def summary(evidence: dict[str, Any]) -> dict[str, Any]:
         "measured": outcome["measured"],
         "proven_faster": outcome["proven_faster"],
         "structure": winner["structure"] if winner else None,
-        "eager_ms": (baseline["eager"] or {}).get("median_ms"),
-        "compile_ms": (baseline["compiled"] or {}).get("median_ms"),
+        "eager_ms": beside.get("eager", (baseline["eager"] or {}).get("median_ms")),
+        "compile_ms": beside.get("compile", (baseline["compiled"] or {}).get("median_ms")),
         "roofline_ms": baseline["roofline_ms"],
-        "kernel_ms": (timing or {}).get("median_ms"),
+        "kernel_ms": kernel_ms,
         "speedups": outcome["speedups"],
         "torch_regions": outcome["torch_regions"],
         "ended": outcome["ended"],
@@ -74,8 +79,8 @@ def commit() -> str:
         return os.environ.get("EGG_COMMIT", "unknown")
 
 
-def write(out: Path, rows: list[dict[str, Any]], failures: dict[str, str], policy: str) -> None:
-    """The results file, whole or not at all."""
+def write(out: Path, rows: list[dict[str, Any]], failures: dict[str, str], wanted: list[str], policy: str) -> None:
+    """The results file, whole or not at all; what was asked for and has not ended yet is named in it."""
     device = next((dict(r["device"]) for r in rows), {})
     results = {
         "commit": commit(),
@@ -85,6 +90,7 @@ def write(out: Path, rows: list[dict[str, Any]], failures: dict[str, str], polic
         "device": device,
         "rows": [{k: v for k, v in r.items() if k != "device"} for r in sorted(rows, key=lambda r: r["problem"])],
         "failures": failures,
+        "unfinished": sorted({*wanted} - {r["problem"] for r in rows} - {*failures}),
     }
     out.parent.mkdir(parents=True, exist_ok=True)
     partial = out.with_name(f".{out.name}")
@@ -115,7 +121,7 @@ def main() -> int:
             else:
                 rows.append(done.result())
                 print(f"{name}: {rows[-1]['claim']} ({rows[-1]['minutes']} min)", flush=True)
-            write(options.out, rows, failures, options.policy)
+            write(options.out, rows, failures, [p.stem for p in wanted], options.policy)
     return 0 if not failures and all(r["correct"] for r in rows) else 1
 
 

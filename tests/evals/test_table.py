@@ -23,6 +23,7 @@ RESULTS = {
     "device": {"name": "NVIDIA H200", "software": {"triton": "3.6", "torch": "2.11"}},
     "rows": [KEPT, FAST],
     "failures": {},
+    "unfinished": [],
 }
 
 
@@ -38,6 +39,10 @@ def test_what_is_not_proven_faster_shows_no_speedup():
 
 def test_failures_are_named():
     assert "Ended with an error: rope." in table({**RESULTS, "failures": {"rope": "MachineError"}})
+
+
+def test_what_was_not_measured_is_named():
+    assert "Not measured yet: rope." in table({**RESULTS, "unfinished": ["rope"]})
 
 
 def test_estimates_make_no_table():
