@@ -11,13 +11,14 @@ import sys
 import tempfile
 from pathlib import Path
 from time import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from langchain_core.runnables import RunnableConfig
 
 from egg.graph.app import build_graph
 from egg.graph.checkpointing import open_saver
 from egg.state.run import RunInput
+from egg.tools.sandbox import client
 
 
 class Overhead(NamedTuple):
@@ -48,9 +49,26 @@ def covered(intervals: list[tuple[float, float]]) -> float:
     return total
 
 
+def _watch_children() -> list[tuple[float, float]]:
+    """When a child process was at work, as a list that fills from now on."""
+    work: list[tuple[float, float]] = []
+    run_once = client._run_once
+
+    def watched(*args: Any) -> Any:
+        began = time()
+        try:
+            return run_once(*args)
+        finally:
+            work.append((began, time()))
+
+    setattr(client, "_run_once", watched)  # noqa: B010  a typed assignment would need the whole signature again
+    return work
+
+
 def measure(problem: str, run_dir: Path) -> Overhead:
     """Run `problem` once in `run_dir` and account for its time."""
-    work: list[tuple[float, float]] = []
+    run_dir.mkdir(parents=True)
+    work = _watch_children()
     with open_saver(run_dir / "checkpoint.sqlite") as saver:
         graph = build_graph(checkpointer=saver)
         config: RunnableConfig = {"configurable": {"thread_id": "overhead"}}

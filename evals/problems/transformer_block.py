@@ -47,3 +47,11 @@ def get_inputs() -> list[torch.Tensor]:
 
 def get_init_inputs() -> list[int]:
     return [TOKENS, HEADS, HEAD_SIZE]
+
+
+def get_small_inputs() -> list[torch.Tensor]:
+    return [torch.randn(2, 19, 3 * 16)]
+
+
+def get_small_init_inputs() -> list[int]:
+    return [19, 3, 16]
