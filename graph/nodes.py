@@ -43,10 +43,12 @@ def settings_of(request: RunInput) -> Settings:
 def intake(state: RunInput, config: RunnableConfig) -> RunState:
     """Check everything a person can get wrong, then load and trace the problem."""
     settings = settings_of(state)
+    name = config["configurable"].get("thread_id", Path(state.problem_file).stem)
+    run_dir = state.run_dir or str(runs_dir() / str(name))
+    elapsed(run_dir, 0)  # starts the clock
     check_backbone(settings)
     device = detect_device(settings.target)
     problem = load_problem(state.problem_file)
-    run_dir = state.run_dir or str(runs_dir() / str(config["configurable"].get("thread_id", problem.name)))
     try:
         Path(run_dir).mkdir(parents=True, exist_ok=True)
     except OSError as error:
