@@ -94,10 +94,12 @@ def show(run: RunName) -> None:
 
 @app.command()
 def graph() -> None:
-    """Print the state machine as Mermaid text."""
+    """Print the state machine as Mermaid text: the run, then the stage that every seed and tuning step is."""
     from egg.graph.app import graph as machine
+    from egg.graph.stage import build_stage
 
-    print(machine.get_graph(xray=True).draw_mermaid(), end="")
+    print(machine.get_graph().draw_mermaid())
+    print(build_stage().get_graph(xray=True).draw_mermaid(), end="")
 
 
 @app.command()

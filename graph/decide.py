@@ -38,6 +38,7 @@ def attempt(draft: Candidate, plan: Plan | None, number: int) -> Attempt:
         status=draft.evaluation.status,
         rank_ms=draft.rank_ms if draft.evaluation.ok else None,
         change=plan.change if plan else draft.structure,
+        note=first_line(draft.evaluation.feedback)[:200],
     )
 
 
@@ -63,7 +64,7 @@ def decision(state: StageState) -> Decision:
         why = f"correct, and better than all {len(mine)} tried here" if len(mine) > 1 else "correct"
         evidence = milliseconds(incumbent)
     elif incumbent is None:
-        verb, what, why = Verb.FAILED, state["structure"], stopped or _last_failure(state)
+        verb, what, why = Verb.FAILED, state["structure"], stopped or _last_failure(mine)
         evidence = "no kernel passed the judge"
     elif mine:
         verb, what = Verb.ROLLED_BACK, "; ".join(dict.fromkeys(a.change for a in mine))
@@ -92,11 +93,9 @@ def first_line(feedback: str) -> str:
 
 def _line(attempt: Attempt) -> str:
     figure = f" {attempt.rank_ms:.4g} ms" if attempt.rank_ms is not None else ""
-    return f"{attempt.id} {attempt.status}{figure}: {attempt.change}"
+    note = f" ({attempt.note})" if attempt.note and attempt.rank_ms is None else ""
+    return f"{attempt.id} {attempt.status}{figure}: {attempt.change}{note}"
 
 
-def _last_failure(state: StageState) -> str:
-    draft = state.get("draft")
-    if draft and draft.evaluation:
-        return f"{draft.evaluation.status}: {first_line(draft.evaluation.feedback)}"
-    return "nothing was submitted"
+def _last_failure(mine: list[Attempt]) -> str:
+    return f"{mine[-1].status}: {mine[-1].note}" if mine else "nothing was submitted"

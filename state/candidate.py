@@ -41,3 +41,4 @@ class Attempt(Record):
     status: str
     rank_ms: float | None = None
     change: str = ""
+    note: str = Field("", description="First line of the judge's feedback")

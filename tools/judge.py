@@ -13,7 +13,7 @@ from egg.tools.gate import refusal
 from egg.tools.store import Store
 from egg.tools.verify import check, mode
 
-VERSION = 2
+VERSION = 3
 FEEDBACK_CHARS = 3000
 
 

@@ -24,7 +24,7 @@ KINDS: dict[Depth, tuple[str, ...]] = {
     "confirm": ("own", "normal", "integers", "heavy", "own", "normal", "heavy", "own"),
 }
 """Distributions of the floating-point inputs, in order. Each has a secret seed of its own."""
-VERSION = 2
+VERSION = 3
 SECONDS = 120.0
 CPU_BYTES = 2 << 30
 GPU_BYTES = 96 << 30

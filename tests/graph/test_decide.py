@@ -54,7 +54,8 @@ def test_skipped_says_why():
 
 def test_failed_names_the_verdict():
     broken = candidate(origin="seed-1", status=Status.MISMATCH)
-    failed = line(spec=SEED, branch="seed-1", incumbent=None, draft=broken)
+    failed = line(spec=SEED, branch="seed-1", incumbent=None, attempts=(attempt(broken, None, 0),))
     assert failed.verb is Verb.FAILED
     assert failed.why == "mismatch: first line"
     assert failed.kernel is None
+    assert failed.tried == (f"{broken.id} mismatch: one_pass (first line)",)

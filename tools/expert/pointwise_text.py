@@ -146,7 +146,11 @@ class _Program:
             rows = [f"row = tl.program_id(0){wide}", "column = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)"]
             return [*rows, f"inside = column < {self.sizes[-1]}", *self._split("row", len(self.sizes) - 1)]
         block = "block" if self.programs else "tl.program_id(0)"
-        flat = [f"offsets = {block}{wide} * BLOCK + tl.arange(0, BLOCK)", "inside = offsets < total"]
+        if self.programs and wide:  # a range's variable is a plain int in the interpreter, and 32 bits on the GPU
+            block = "(block + tl.zeros([1], tl.int64))"
+        elif wide:
+            block = "tl.program_id(0).to(tl.int64)"
+        flat = [f"offsets = {block} * BLOCK + tl.arange(0, BLOCK)", "inside = offsets < total"]
         return [*flat, *self._split("offsets", len(self.sizes))]
 
     def _split(self, whole: str, count: int) -> list[str]:

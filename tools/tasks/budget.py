@@ -10,6 +10,8 @@ FLOOR = {torch.float64: 1e-12, torch.float32: 1e-5, torch.float16: 4.9e-4, torch
 """Below this an error is the type's rounding: float32 leaves room for sums in another order, not for TF32 (2e-4)."""
 FEW, FEW_TIMES = 32, 10.0
 """An output of so few elements has no mean to speak of: its error is one draw."""
+MOST = 0.25
+"""A reference further from exact than this is random or chaotic, and no licence to be so too."""
 ELEMENT_TIMES = 8.0
 """Times the worst element of the reference, so that a few wrong ones among millions show."""
 
@@ -50,7 +52,7 @@ def judge_values(candidate: torch.Tensor, reference: torch.Tensor, oracle: torch
     worst = float(own.max()) if own.numel() else 0.0
     bad |= off > ELEMENT_TIMES * (worst + floor * (exact.abs() + scale))
     reference_error = _rms(own) / scale
-    budget = max(TIMES * reference_error, floor)
+    budget = min(max(TIMES * reference_error, floor), MOST)
     return Errors(_rms(off) / scale, reference_error, budget, bad, float(finite.double().mean()))
 
 

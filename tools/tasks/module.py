@@ -2,7 +2,6 @@
 
 import importlib.util
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -55,7 +54,9 @@ def make_inputs(module: ModuleType, seed: int, device: str) -> list[Any]:
             raise
         set_seed(seed, device)
         inputs = module.get_inputs()
-    return list(to_device(inputs if isinstance(inputs, Sequence) else [inputs], device))
+    if not isinstance(inputs, list | tuple):
+        raise TypeError(f"get_inputs must return a list of the forward pass's arguments, not a {type(inputs).__name__}")
+    return list(to_device(inputs, device))
 
 
 def init_inputs(module: ModuleType) -> tuple[list[Any], dict[str, Any]]:

@@ -52,11 +52,11 @@ def examine(payload: dict[str, Any]) -> dict[str, Any]:
         _runs(_load(small, f"{name}_small"), f"{name} with its own small inputs")
         return {"small_source": small, "small_constants": {}}
     if largest <= LARGEST_ELEMENTS:
-        return {"small_source": source, "small_constants": {}}
+        return {"small_source": source if _works(source) else None, "small_constants": {}}
     found = _shrink(source, largest)
     if found is not None:
         return {"small_source": rewrite(source, found), "small_constants": found}
-    return {"small_source": source if largest <= RUNS_AS_IT_IS else None, "small_constants": {}}
+    return {"small_source": source if largest <= RUNS_AS_IT_IS and _works(source) else None, "small_constants": {}}
 
 
 def _load(source: str, name: str) -> ModuleType:
@@ -85,6 +85,15 @@ def _try_full(module: ModuleType, name: str) -> int:
     with Largest() as seen:
         _runs(module, name)
     return int(seen.elements)
+
+
+def _works(source: str) -> bool:
+    """Whether it runs on the CPU, as it must where there is no GPU."""
+    try:
+        _runs(load_module(source, "on_cpu"), "on_cpu")
+    except UserError:
+        return False
+    return True
 
 
 def _runs(module: ModuleType, name: str) -> None:

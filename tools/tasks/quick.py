@@ -45,8 +45,7 @@ def _look_types_up_once() -> None:
     known = cache(plain)
 
     def np_dtype(type_: Any) -> Any:
-        if isinstance(type_, tl.pointer_type):
-            return plain(type_)
-        return known(type_.element_ty) if isinstance(type_, tl.block_type) else known(type_)
+        scalar = type_.element_ty if isinstance(type_, tl.block_type) else type_
+        return plain(type_) if isinstance(scalar, tl.pointer_type) else known(scalar)
 
     interpreter._get_np_dtype = np_dtype
