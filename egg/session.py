@@ -135,7 +135,8 @@ def _new_folder(wanted: str | None, stem: str) -> Path:
     if wanted:
         folder = Path(wanted).absolute()
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise UserError(f"{wanted} is there already: give another --run-dir, or go on with `egg resume {wanted}`")
+            onward = f", or go on with `egg resume {wanted}`" if (folder / REQUEST).is_file() else ""
+            raise UserError(f"{wanted} is there already: give another --run-dir{onward}")
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
