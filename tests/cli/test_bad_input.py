@@ -90,8 +90,11 @@ def test_a_run_folder_that_holds_something(tmp_path, runs, monkeypatch, capsys):
     taken.mkdir()
     (taken / "mine.txt").write_text("keep")
     arguments = ["optimize", problem(tmp_path), "--model", "rulebook", "--run-dir", taken]
-    assert "egg resume" in refused(monkeypatch, capsys, *arguments)
+    line = refused(monkeypatch, capsys, *arguments)
+    assert "give another --run-dir" in line and "egg resume" not in line
     assert [path.name for path in taken.iterdir()] == ["mine.txt"]
+    (taken / "run.json").write_text("{}")
+    assert "egg resume" in refused(monkeypatch, capsys, *arguments)
 
 
 @pytest.mark.parametrize("command", ["resume", "show"])
