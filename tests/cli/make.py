@@ -2,6 +2,7 @@
 
 import atexit
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -54,6 +55,11 @@ def egg(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
     return 0
 
 
+def _as_at_a_terminal() -> None:
+    """Tests may run in the background of a shell, where Ctrl-C is ignored, and so it would be in what they start."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def spawn(folder: Path, *arguments: object, **environment: str) -> "subprocess.Popen[str]":
     """Run the command in a process and a session of its own, with its runs in `folder`."""
     own = {"EGG_RUNS_DIR": str(folder / "runs"), "PYTHONPATH": str(ROOT)}
@@ -65,6 +71,7 @@ def spawn(folder: Path, *arguments: object, **environment: str) -> "subprocess.P
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=_as_at_a_terminal,
     )
     atexit.register(process.kill)  # a test that fails half-way leaves nobody behind
     return process
