@@ -34,6 +34,8 @@ def table(results: dict[str, Any]) -> str:
     ]
     if failures := results["failures"]:
         lines += ["", f"Ended with an error: {', '.join(sorted(failures))}."]
+    if note := results.get("note"):
+        lines += ["", note]
     if unfinished := results["unfinished"]:
         lines += ["", f"Not measured yet: {', '.join(unfinished)}."]
     return "\n".join(lines)

@@ -41,6 +41,10 @@ def test_failures_are_named():
     assert "Ended with an error: rope." in table({**RESULTS, "failures": {"rope": "MachineError"}})
 
 
+def test_a_note_on_how_it_was_measured_is_shown():
+    assert "Two leases." in table({**RESULTS, "note": "Two leases."})
+
+
 def test_what_was_not_measured_is_named():
     assert "Not measured yet: rope." in table({**RESULTS, "unfinished": ["rope"]})
 
