@@ -9,11 +9,12 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile $(PIP_ARGS) --constraint constraints.txt
 DEMO := evals/problems/layernorm_gelu.py
 
-.PHONY: help demo test test-gpu check format graph clean
+.PHONY: help demo test test-slow test-gpu check format graph clean
 
 help:
 	@echo "make demo      optimise $(DEMO) with the built-in expert: no key, no GPU needed"
-	@echo "make test      every test that needs no GPU"
+	@echo "make test      the tests that need no GPU and are quick"
+	@echo "make test-slow the rest that needs no GPU: runs killed in every node, Studio's server, heavy kernels"
 	@echo "make test-gpu  the tests that need one"
 	@echo "make check     ruff, mypy, import directions"
 	@echo "make format    let ruff format and mend the code"
@@ -24,7 +25,11 @@ demo: $(VENV)/.base
 	$(BIN)/egg optimize $(DEMO) --model rulebook
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -m "not gpu" --numprocesses $(JOBS) --dist worksteal
+	$(BIN)/python -m pytest -m "not gpu and not slow" --numprocesses $(JOBS) --dist worksteal
+	@echo "Left out: the slow tests (make test-slow) and those that need a GPU (make test-gpu)."
+
+test-slow: $(VENV)/.dev
+	$(BIN)/python -m pytest -m "slow and not gpu" --numprocesses $(JOBS) --dist worksteal
 
 test-gpu: $(VENV)/.dev
 	$(BIN)/python -m pytest -m gpu

@@ -71,12 +71,17 @@ def summary(evidence: dict[str, Any]) -> dict[str, Any]:
 
 
 def commit() -> str:
-    """The commit of the checkout, `-dirty` appended if it has changes; `unknown` outside one."""
+    """`EGG_COMMIT` for a copy without its history; else the commit of the checkout, `-dirty` appended if it has changes.
+
+    `unknown` outside a checkout.
+    """
+    if told := os.environ.get("EGG_COMMIT"):
+        return told
     try:
         described = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
         return subprocess.run(described, cwd=PROBLEMS, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
-        return os.environ.get("EGG_COMMIT", "unknown")
+        return "unknown"
 
 
 def write(out: Path, rows: list[dict[str, Any]], failures: dict[str, str], wanted: list[str], policy: str) -> None:
