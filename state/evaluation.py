@@ -1,29 +1,12 @@
 """What the judge says of a candidate."""
 
-from enum import StrEnum
 from typing import Self
 
 from pydantic import Field, model_validator
 
+from egg.state.fault import Fault, HeldOut
 from egg.state.record import Record
-
-
-class Status(StrEnum):
-    """The closed list of verdicts."""
-
-    OK = "ok"
-    REJECTED = "rejected"
-    COMPILE_ERROR = "compile_error"
-    RUNTIME_ERROR = "runtime_error"
-    WRONG_SHAPE = "wrong_shape"
-    WRONG_DTYPE = "wrong_dtype"
-    MISMATCH = "mismatch"
-    NONDETERMINISTIC = "nondeterministic"
-    TIMEOUT = "timeout"
-    OUT_OF_MEMORY = "out_of_memory"
-    GPU_FAULT = "gpu_fault"
-    CHEAT = "cheat"
-    NOT_TRITON = "not_triton"
+from egg.state.status import Status as Status
 
 
 class Timing(Record):
@@ -84,6 +67,8 @@ class Accuracy(Record):
     error: float = Field(description="RMS of the difference over RMS of the oracle")
     reference_error: float = Field(description="The same for the reference under the policy")
     budget: float
+    oracle: str = Field("float64", description="What exact values come from: float64, float64 in slices, float32, ...")
+    bucket: str = Field("", description="The part of the output with least room: empty for the whole")
 
 
 class Evaluation(Record):
@@ -96,6 +81,9 @@ class Evaluation(Record):
     timing: Timing | None = None
     speedups: tuple[Speedup, ...] = ()
     profile: StaticProfile | None = None
+    faults: tuple[Fault, ...] = Field((), description="What `feedback` says, typed; for every failing status")
+    held_out: tuple[HeldOut, ...] = Field((), description="Sizes and layouts that the problem does not ask for")
+    deterministic: bool | None = Field(None, description="Whether repeats agreed bit for bit; None: not repeated")
 
     @model_validator(mode="after")
     def _numbers_need_a_pass(self) -> Self:
