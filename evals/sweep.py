@@ -71,9 +71,9 @@ def summary(evidence: dict[str, Any]) -> dict[str, Any]:
 
 
 def commit() -> str:
-    """`EGG_COMMIT` for a copy without its history; else the commit of the checkout, `-dirty` appended if it has changes.
+    """The commit of the checkout, `-dirty` appended if it has changes; `unknown` outside one.
 
-    `unknown` outside a checkout.
+    `EGG_COMMIT`, if set, says it for a copy that has lost its history.
     """
     if told := os.environ.get("EGG_COMMIT"):
         return told
