@@ -5,8 +5,10 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from egg.state.fault import Fault, HeldOut
+from egg.state.ownership import Ownership
 from egg.state.record import Record
 from egg.state.status import Status as Status
+from egg.state.stock import StockVerdict
 
 
 class Timing(Record):
@@ -81,6 +83,8 @@ class Evaluation(Record):
     timing: Timing | None = None
     speedups: tuple[Speedup, ...] = ()
     profile: StaticProfile | None = None
+    ownership: Ownership | None = Field(None, description="Whose code does the work")
+    stock: StockVerdict | None = Field(None, description="What KernelBench's own protocol would say")
     faults: tuple[Fault, ...] = Field((), description="What `feedback` says, typed; for every failing status")
     held_out: tuple[HeldOut, ...] = Field((), description="Sizes and layouts that the problem does not ask for")
     deterministic: bool | None = Field(None, description="Whether repeats agreed bit for bit; None: not repeated")
