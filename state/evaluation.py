@@ -4,7 +4,9 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
+from egg.state.conditions import Conditions
 from egg.state.fault import Fault, HeldOut
+from egg.state.isolation import Isolation
 from egg.state.ownership import Ownership
 from egg.state.record import Record
 from egg.state.status import Status as Status
@@ -83,6 +85,8 @@ class Evaluation(Record):
     timing: Timing | None = None
     speedups: tuple[Speedup, ...] = ()
     profile: StaticProfile | None = None
+    conditions: Conditions | None = Field(None, description="Of the measurement")
+    isolation: Isolation | None = Field(None, description="How well its child was kept apart; None: it was not run")
     ownership: Ownership | None = Field(None, description="Whose code does the work")
     stock: StockVerdict | None = Field(None, description="What KernelBench's own protocol would say")
     faults: tuple[Fault, ...] = Field((), description="What `feedback` says, typed; for every failing status")
@@ -91,7 +95,7 @@ class Evaluation(Record):
 
     @model_validator(mode="after")
     def _numbers_need_a_pass(self) -> Self:
-        if self.status is not Status.OK and (self.timing or self.speedups):
+        if self.status is not Status.OK and (self.timing or self.speedups or self.conditions):
             raise ValueError(f"a candidate that is {self.status} has no timing")
         return self
 

@@ -63,8 +63,8 @@ def _judge(problem: Problem, source: str, device: Device, policy: Policy, store:
             raise CandidateError(Status.NOT_TRITON, "no Triton kernel is launched: PyTorch computes everything")
         evaluation = checking.result().model_copy(update={"profile": profile})
         if evaluation.ok and device.present:
-            measured, speedups = timing.compare(problem, source, device, policy, store, thorough=confirm)
-            evaluation = evaluation.model_copy(update={"timing": measured, "speedups": speedups})
+            measured = timing.compare(problem, source, device, policy, store, thorough=confirm)
+            evaluation = evaluation.model_copy(update=measured._asdict())
         return evaluation.model_copy(update={"feedback": _tidy(evaluation.feedback)})
     except CandidateError as error:
         return Evaluation(status=error.status, feedback=_tidy(error.feedback), mode=mode(device), profile=profile)

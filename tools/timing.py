@@ -7,7 +7,9 @@ away samples for which the GPU's clock had dropped.
 
 from collections.abc import Sequence
 from statistics import median
+from typing import NamedTuple
 
+from egg.state.conditions import Conditions
 from egg.state.device import Device
 from egg.state.errors import MachineError
 from egg.state.evaluation import Baseline, Speedup, Status, Timing
@@ -24,6 +26,14 @@ VERSION = 1
 EAGER, COMPILE, CANDIDATE = "eager", "compile", "candidate"
 THOROUGH_SESSIONS = 3
 GAP_MS, GAP_SHARE = 0.03, 0.2
+
+
+class Measurement(NamedTuple):
+    """What is known of a candidate's speed; the fields of an `Evaluation` that hold it."""
+
+    timing: Timing
+    speedups: tuple[Speedup, ...]
+    conditions: Conditions
 
 
 def measure_baseline(problem: Problem, workload: Workload, device: Device, policy: Policy, store: Store) -> Baseline:
@@ -53,7 +63,7 @@ def measure_baseline(problem: Problem, workload: Workload, device: Device, polic
 
 def compare(
     problem: Problem, source: str, device: Device, policy: Policy, store: Store, *, thorough: bool = False
-) -> tuple[Timing, tuple[Speedup, ...]]:
+) -> Measurement:
     """Time a candidate beside eager; `thorough` adds torch.compile and repeats all of it in fresh processes.
 
     Raises:
@@ -72,7 +82,7 @@ def compare(
         if sides.pop(COMPILE, None) is None:
             raise
         taken = sessions(problem, sides, device, policy, count=THOROUGH_SESSIONS)
-    return conclude(taken, floor)
+    return Measurement(*conclude(taken, floor), Conditions(sessions=THOROUGH_SESSIONS if thorough else 1, rounds=0))
 
 
 def conclude(taken: dict[str, list[Samples]], floor: float) -> tuple[Timing, tuple[Speedup, ...]]:
