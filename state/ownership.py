@@ -17,11 +17,11 @@ class KernelTime(Record):
     ms: float = Field(ge=0, description="All its calls of one forward pass together")
     calls: int = Field(description="In one forward pass")
     own: bool = Field(description="Launched through one of the candidate's own @triton.jit functions")
-    kind: Kind = Field("own", description="`library`: PyTorch, cuBLAS, cuDNN; `copy`, `fill`: theirs too, no arithmetic")
+    kind: Kind = Field("own", description="`library`: PyTorch, cuBLAS; `copy`, `fill`: theirs too, no arithmetic")
 
 
 class Ownership(Record):
-    """Where the GPU time of a forward pass goes. `partly_triton` is a label beside a verdict, `not_triton` a verdict."""
+    """Where the GPU time of a forward pass goes. `partly_triton` stands beside a verdict, `not_triton` is one."""
 
     label: Label
     share: float | None = Field(

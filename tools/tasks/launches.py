@@ -1,25 +1,77 @@
-"""For the candidate's child: count its Triton launches, and turn them off to see whether they matter."""
+"""For the candidate's child: sees every Triton launch, and can leave the candidate's own out or let them fail.
 
-from typing import Any
+A launch is the candidate's own if the text of the kernel stands in the candidate's file; a name proves nothing. What
+torch.compile or a library launches through Triton is not.
+"""
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from triton.compiler.compiler import CompiledKernel
 from triton.runtime import interpreter
-from triton.runtime.jit import JITFunction
+
+
+class Launch(NamedTuple):
+    """One kernel started on a grid of blocks."""
+
+    name: str
+    grid: tuple[int, ...]
+    own: bool
 
 
 class Launches:
     """Stands between the candidate and Triton, on the GPU and in the interpreter alike."""
 
-    def __init__(self) -> None:
+    def __init__(self, source: Path | None = None) -> None:
+        self.source = str(source or Path("candidate.py").absolute())
         self.count = 0
-        self.off = False
-        for owner, name in ((JITFunction, "run"), (interpreter.GridExecutor, "__call__")):
-            self._wrap(owner, name)
+        self.mode: Literal["on", "off", "fail"] = "on"
+        self.seen: list[Launch] | None = None
+        """Every launch, where somebody asks for it by making it a list."""
+        self.around: Callable[[Launch, Callable[[], Any]], Any] | None = None
+        """What is to be done about a launch instead of simply doing it."""
+        self._wrap_compiled()
+        self._wrap_interpreted()
 
-    def _wrap(self, owner: Any, name: str) -> None:
-        original = getattr(owner, name)
+    def _wrap_compiled(self) -> None:
+        # All ways to launch a compiled kernel end here: `kernel[grid]`, an autotuner, what `kernel.warmup` returns.
+        plain: Any = CompiledKernel.run
 
-        def launch(kernel: Any, *args: Any, **kwargs: Any) -> Any:
-            self.count += 1
-            return None if self.off else original(kernel, *args, **kwargs)
+        def run(kernel: Any) -> Callable[..., Any]:
+            start = plain.fget(kernel)
+            code = getattr(getattr(kernel.src, "fn", None), "fn", None)
 
-        setattr(owner, name, launch)
+            def launch(x: int, y: int, z: int, *rest: Any) -> Any:
+                seen = Launch(str(kernel.name), (int(x), int(y), int(z)), self._is_own(code))
+                return self._launch(seen, lambda: start(x, y, z, *rest))
+
+            return launch
+
+        CompiledKernel.run = property(run)
+
+    def _wrap_interpreted(self) -> None:
+        plain = interpreter.GridExecutor.__call__
+
+        def call(executor: Any, *args: Any, **kwargs: Any) -> Any:
+            grid = () if callable(executor.grid) else tuple(int(size) for size in executor.grid)
+            seen = Launch(str(getattr(executor.fn, "__name__", "")), grid, self._is_own(executor.fn))
+            return self._launch(seen, lambda: plain(executor, *args, **kwargs))
+
+        interpreter.GridExecutor.__call__ = call
+
+    def _launch(self, launch: Launch, start: Callable[[], Any]) -> Any:
+        if self.seen is not None:
+            self.seen.append(launch)
+        if not launch.own:
+            return start()
+        self.count += 1
+        if self.mode == "fail":
+            raise RuntimeError(f"launching {launch.name} failed")
+        if self.mode == "off":
+            return None
+        return self.around(launch, start) if self.around else start()
+
+    def _is_own(self, function: Any) -> bool:
+        code = getattr(function, "__code__", None)
+        return code is not None and code.co_filename == self.source
