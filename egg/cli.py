@@ -77,6 +77,35 @@ def resume(run: RunName) -> None:
 
 
 @app.command()
+def check(
+    problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="File with Model, get_inputs, get_init_inputs.")],
+    kernel: Annotated[str, typer.Argument(metavar="KERNEL", help="File with ModelNew.")],
+    policy: Annotated[str, typer.Option(help="Precision of both sides: stock, ieee or tf32.")] = "stock",
+    target: Annotated[str | None, typer.Option(help="GPU to compile for, such as sm_90; this machine's own.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="As in a search: fewer inputs, one timing session.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="The whole verdict as JSON.")] = False,
+) -> None:
+    """Judge KERNEL, from anywhere, as an implementation of PROBLEM. Exit code 0 for `ok`, from 10 for what fails."""
+    from egg.tools.judgement import judge_file
+    from egg.verdict import exit_code, print_judgement
+
+    judgement = judge_file(problem, kernel, policy=policy, target=target, quick=quick)
+    print_judgement(judgement, as_json=json)
+    raise typer.Exit(exit_code(judgement.evaluation.status))
+
+
+@app.command()
+def doctor(json: Annotated[bool, typer.Option("--json", help="As a JSON list.")] = False) -> None:
+    """Say what this machine can do, and what to do about what is missing. Exit code 1 if EGG cannot work here."""
+    from egg.doctor import print_findings
+    from egg.tools.doctor import examine
+
+    findings = examine()
+    print_findings(findings, as_json=json)
+    raise typer.Exit(1 if any(finding.state == "missing" for finding in findings) else 0)
+
+
+@app.command()
 def runs() -> None:
     """List the runs under runs/ (or EGG_RUNS_DIR)."""
     from egg.results import list_runs

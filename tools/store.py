@@ -27,14 +27,14 @@ def digest(parts: dict[str, Any]) -> str:
 
 
 class Store:
-    """A content-addressed folder of records, and the run's journal of what was really done.
+    """A content-addressed folder of records, and the run's journal of what was really done; none without a run.
 
     The journal (`journal.jsonl` in the run folder) has a line for each piece of work that ran, none for one that was
     found in the cache: it is how a run shows that nothing was measured twice.
     """
 
-    def __init__(self, run_dir: str | Path, cache: Path | None = None) -> None:
-        self.run_dir = Path(run_dir)
+    def __init__(self, run_dir: str | Path | None = None, cache: Path | None = None) -> None:
+        self.run_dir = Path(run_dir) if run_dir else None
         self.cache = cache or default_cache()
 
     def get(self, kind: str, key: dict[str, Any], type_: type[R], produce: Callable[[], R]) -> R:
@@ -54,6 +54,8 @@ class Store:
 
     def note(self, kind: str, key: str, seconds: float = 0.0) -> None:
         """Append one finished piece of work, which took `seconds` until now, to the journal."""
+        if self.run_dir is None:
+            return
         self.run_dir.mkdir(parents=True, exist_ok=True)
         line = json.dumps({"end": round(time(), 4), "seconds": round(seconds, 4), "kind": kind, "key": key})
         with (self.run_dir / "journal.jsonl").open("a") as journal:

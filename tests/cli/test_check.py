@@ -1,0 +1,96 @@
+"""The judge alone, from the command line and from Python."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from egg.state.judgement import Judgement
+from egg.state.status import Status
+from egg.tools.judgement import judge_file
+from egg.verdict import exit_code, print_judgement
+from tests.cli.make import egg, problem
+
+KERNEL = """\
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def scaled_silu(x_ptr, w_ptr, y_ptr, n, COLS, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    z = tl.load(x_ptr + at, mask=at < n) * tl.load(w_ptr + at % COLS, mask=at < n)
+    tl.store(y_ptr + at, z * tl.sigmoid(z), mask=at < n)
+
+
+class ModelNew(torch.nn.Module):
+    def __init__(self, cols):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.randn(cols))
+
+    def forward(self, x):
+        y = torch.empty_like(x)
+        scaled_silu[(triton.cdiv(x.numel(), 1024),)](x, self.weight, y, x.numel(), x.shape[-1], BLOCK=1024)
+        return y
+"""
+WRONG = KERNEL.replace("z * tl.sigmoid(z)", "z")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path, Path]:
+    good, wrong = tmp_path / "kernel.py", tmp_path / "wrong.py"
+    good.write_text(KERNEL)
+    wrong.write_text(WRONG)
+    return problem(tmp_path), good, wrong
+
+
+def test_a_right_kernel_ends_with_zero(files, monkeypatch, capsys):
+    toy, good, _ = files
+    assert egg(monkeypatch, "check", toy, good, "--quick", "--target", "sm_90", "--json") == 0
+    judgement = Judgement.model_validate_json(capsys.readouterr().out)
+    assert judgement.evaluation.ok and judgement.evaluation.accuracy and judgement.quick
+    assert judgement.problem == "toy" and judgement.device.target == "sm_90"
+
+
+def test_a_wrong_kernel_ends_with_its_statuss_own_code(files, monkeypatch, capsys):
+    toy, _, wrong = files
+    assert egg(monkeypatch, "check", toy, wrong, "--quick", "--target", "sm_90") == exit_code(Status.MISMATCH)
+    told = capsys.readouterr().out
+    assert told.startswith("mismatch") and "element" in told
+
+
+def test_every_status_has_a_code_of_its_own():
+    codes = [exit_code(status) for status in Status]
+    assert len(set(codes)) == len(codes) and exit_code(Status.OK) == 0
+    assert all(code == 0 or 10 <= code < 64 for code in codes)
+
+
+def test_from_python_the_same(files, capsys):
+    toy, good, wrong = files
+    assert judge_file(toy, good, quick=True, target="sm_90").evaluation.status is Status.OK
+    judgement = judge_file(toy, wrong, quick=True, target="sm_90")
+    assert judgement.evaluation.status is Status.MISMATCH
+    print_judgement(judgement, as_json=True)
+    assert json.loads(capsys.readouterr().out)["evaluation"]["status"] == "mismatch"
+
+
+@pytest.mark.parametrize(
+    ("kernel", "options", "says"),
+    [
+        ("nowhere.py", [], "no such file"),
+        (".", [], "cannot be read"),
+        ("kernel.py", ["--policy", "exact"], "ieee"),
+        ("kernel.py", ["--target", "sm_77"], "sm_90"),
+    ],
+)
+def test_what_a_person_can_get_wrong(kernel, options, says, files, monkeypatch, capsys):
+    toy, good, _ = files
+    assert egg(monkeypatch, "check", toy, good.parent / kernel, *options) == 2
+    error = capsys.readouterr().err
+    assert says in error and error.startswith("egg: ") and error.count("\n") == 1
+
+
+def test_a_problem_that_is_none(files, tmp_path, monkeypatch, capsys):
+    assert egg(monkeypatch, "check", problem(tmp_path, "x = 1\n", "none"), files[1]) == 2
+    assert "Model" in capsys.readouterr().err
