@@ -60,6 +60,7 @@ class StaticProfile(Record):
     target: str
     launches: tuple[Launch, ...]
     torch_ops: tuple[str, ...] = Field((), description="Compute that PyTorch, not the candidate's Triton, does")
+    torch_share: float = Field(0.0, ge=0, le=1, description="Predicted share of the GPU time that it takes to compute")
     estimate_ms: float = Field(description="Predicted time of a forward pass, for ranking only")
     bottleneck: str = Field(description="memory, compute, latency, launch, spills or occupancy")
 

@@ -8,11 +8,14 @@ from egg.state.problem import Problem
 from egg.state.settings import Policy
 from egg.tools.errors import CandidateError
 from egg.tools.estimate import LAUNCH_MS, LaunchFacts, Prediction, TorchFacts, predict, predict_torch
+from egg.tools.operators import computes
 from egg.tools.sandbox.client import Bounds, Reply, run
 from egg.tools.store import Store
 
-VERSION = 2
+VERSION = 3
 BOUNDS = Bounds(seconds=180)
+LEAST_MS = 0.0015
+"""GPU time of the smallest kernel."""
 KEPT = 64
 """Launches a profile lists; the estimate counts all of them."""
 
@@ -59,6 +62,7 @@ def _profile(problem: Problem, source: str, device: Device, policy: Policy) -> S
         target=device.target,
         launches=tuple(_launch(*both) for both in zip(launches[:KEPT], predictions[:KEPT], strict=True)),
         torch_ops=tuple(op.name for op in operators),
+        torch_share=_torch_share(predictions, operators, torch_ms),
         estimate_ms=sum(prediction.ms for prediction in predictions) + sum(torch_ms),
         bottleneck=_bottleneck(predictions, torch_ms),
     )
@@ -88,6 +92,14 @@ def _launch(launch: LaunchFacts, prediction: Prediction) -> Launch:
         tensor_core=launch.tensor_core,
         estimate_ms=prediction.ms,
     )
+
+
+def _torch_share(predictions: list[Prediction], operators: list[TorchFacts], torch_ms: list[float]) -> float:
+    """Of the predicted GPU time, without what launching costs the host. Copies and fills are on neither side."""
+    own = sum(max(LEAST_MS, prediction.ms - LAUNCH_MS) for prediction in predictions)
+    theirs = [ms for op, ms in zip(operators, torch_ms, strict=True) if computes(op.name)]
+    other = sum(max(LEAST_MS, ms - LAUNCH_MS) for ms in theirs)
+    return other / (own + other) if other else 0.0
 
 
 def _bottleneck(predictions: list[Prediction], torch_ms: list[float]) -> str:

@@ -41,6 +41,8 @@ class Side:
 
     source: str | None = None
     compiled: bool = False
+    traced: bool = False
+    """Whether its kernels are looked at too, in the first session."""
 
 
 @dataclass
@@ -50,6 +52,8 @@ class Samples:
     rounds: list[list[float]] = field(default_factory=list)
     apart: list[tuple[float, float]] = field(default_factory=list)
     """Event and host milliseconds of the same calls."""
+    trace: dict[str, Any] | None = None
+    """Of a candidate's first session: what its process says a forward pass does on the GPU."""
 
 
 def sessions(
@@ -76,6 +80,7 @@ def sessions(
             }
             for name, samples in _session(sides, payloads, device, Path(root), Random(seed + turn)).items():
                 taken[name].append(samples)
+            sides = {name: replace(side, traced=False) for name, side in sides.items()}
     return taken
 
 
@@ -117,6 +122,9 @@ def _session(
                 block = _checked(workers[name].ask(asked, BOUNDS.seconds), name, sides[name])
                 taken[name].rounds[-1] += block["event_ms"]
                 taken[name].apart += [(event, host) for event, host in block["apart"]]
+        for name, side in sides.items():
+            if side.traced:
+                taken[name].trace = _checked(workers[name].ask({"trace": True}, BOUNDS.seconds), name, side)["trace"]
     return taken
 
 

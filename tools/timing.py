@@ -7,7 +7,7 @@ away samples for which the GPU's clock had dropped.
 
 from collections.abc import Sequence
 from statistics import median
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from egg.state.conditions import Conditions
 from egg.state.device import Device
@@ -29,11 +29,13 @@ GAP_MS, GAP_SHARE = 0.03, 0.2
 
 
 class Measurement(NamedTuple):
-    """What is known of a candidate's speed; the fields of an `Evaluation` that hold it."""
+    """What is known of a candidate's speed; fields of an `Evaluation`, but for the trace."""
 
     timing: Timing
     speedups: tuple[Speedup, ...]
     conditions: Conditions
+    trace: dict[str, Any] | None = None
+    """What the candidate's process says a forward pass does on the GPU, for `share.read_trace`."""
 
 
 def measure_baseline(problem: Problem, workload: Workload, device: Device, policy: Policy, store: Store) -> Baseline:
@@ -73,7 +75,7 @@ def compare(
     if not device.present:
         raise MachineError(f"{device.name} is not in this machine: nothing can be measured")
     floor = floor_ms(analyse(problem, policy, store), device)
-    sides = {EAGER: Side(), CANDIDATE: Side(source=source)}
+    sides = {EAGER: Side(), CANDIDATE: Side(source=source, traced=True)}
     if thorough:
         sides[COMPILE] = Side(compiled=True)
     try:
@@ -82,7 +84,8 @@ def compare(
         if sides.pop(COMPILE, None) is None:
             raise
         taken = sessions(problem, sides, device, policy, count=THOROUGH_SESSIONS)
-    return Measurement(*conclude(taken, floor), Conditions(sessions=THOROUGH_SESSIONS if thorough else 1, rounds=0))
+    conditions = Conditions(sessions=THOROUGH_SESSIONS if thorough else 1, rounds=0)
+    return Measurement(*conclude(taken, floor), conditions, taken[CANDIDATE][0].trace)
 
 
 def conclude(taken: dict[str, list[Samples]], floor: float) -> tuple[Timing, tuple[Speedup, ...]]:

@@ -16,8 +16,10 @@ class Launch(NamedTuple):
     """One kernel started on a grid of blocks."""
 
     name: str
+    """As the GPU's driver knows it."""
     grid: tuple[int, ...]
     own: bool
+    function: str
 
 
 class Launches:
@@ -43,7 +45,8 @@ class Launches:
             code = getattr(getattr(kernel.src, "fn", None), "fn", None)
 
             def launch(x: int, y: int, z: int, *rest: Any) -> Any:
-                seen = Launch(str(kernel.name), (int(x), int(y), int(z)), self._is_own(code))
+                function = str(getattr(code, "__name__", ""))
+                seen = Launch(str(kernel.name), (int(x), int(y), int(z)), self._is_own(code), function)
                 return self._launch(seen, lambda: start(x, y, z, *rest))
 
             return launch
@@ -55,7 +58,8 @@ class Launches:
 
         def call(executor: Any, *args: Any, **kwargs: Any) -> Any:
             grid = () if callable(executor.grid) else tuple(int(size) for size in executor.grid)
-            seen = Launch(str(getattr(executor.fn, "__name__", "")), grid, self._is_own(executor.fn))
+            name = str(getattr(executor.fn, "__name__", ""))
+            seen = Launch(name, grid, self._is_own(executor.fn), name)
             return self._launch(seen, lambda: plain(executor, *args, **kwargs))
 
         interpreter.GridExecutor.__call__ = call

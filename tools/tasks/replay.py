@@ -13,12 +13,9 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from egg.tools.operators import ALLOCATE, computes
 from egg.tools.tasks.launches import Launches
 
-ALLOCATE = {"empty", "empty_strided", "empty_like", "empty_permuted", "new_empty", "new_empty_strided"}
-FILL = {"zeros", "zeros_like", "new_zeros", "zero", "zero_", "ones", "ones_like", "new_ones", "full", "full_like"}
-FILL |= {"new_full", "fill", "fill_", "arange", "eye", "scalar_tensor"}
-COPY = {"clone", "copy_", "copy", "_to_copy", "contiguous", "lift_fresh_copy", "_local_scalar_dense", "resize_", "set_"}
 PLAIN = 0.0028573
 """What the buffers of launches that are left out hold."""
 
@@ -78,7 +75,7 @@ class Shadow(TorchDispatchMode):  # type: ignore[no-untyped-call]
         if name in ALLOCATE:
             for leaf in tree_leaves(out):
                 leaf.fill_(PLAIN if leaf.is_floating_point() else 1)
-        elif computes(func):
+        elif computes(name) and not _is_view(func):
             for leaf in tree_leaves(out):
                 if isinstance(leaf, torch.Tensor):
                     self._look(name, leaf)
@@ -94,11 +91,8 @@ class Shadow(TorchDispatchMode):  # type: ignore[no-untyped-call]
                 self.by[place] = name
 
 
-def computes(func: Any) -> bool:
-    """Whether an operator does arithmetic: not a view, an allocation, a fill with a constant or a copy."""
-    name = func._schema.name.split("::")[-1]
-    views = any(r.alias_info and not r.alias_info.is_write for r in func._schema.returns)
-    return not views and name not in ALLOCATE | FILL | COPY and func.namespace not in ("prim", "profiler")
+def _is_view(func: Any) -> bool:
+    return any(r.alias_info and not r.alias_info.is_write for r in func._schema.returns)
 
 
 def alike(value: Any, copies: list[torch.Tensor]) -> bool:

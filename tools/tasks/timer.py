@@ -13,7 +13,9 @@ import torch
 
 from egg.tools.errors import CandidateError
 from egg.tools.tasks.faults import explain
+from egg.tools.tasks.launches import Launches
 from egg.tools.tasks.module import build_model, load_module, make_inputs, set_policy
+from egg.tools.tasks.share import trace
 from egg.tools.tasks.target import spanned_bytes, tensors_in
 
 SETTLE_CALLS = 10
@@ -80,7 +82,8 @@ class CpuClock:
 
 
 def serve(payload: dict[str, Any]) -> Worker:
-    """Set up, say what the first call took, then answer each `{"samples": n, "apart": m}` with its figures.
+    """Set up, say what the first call took, then answer each `{"samples": n, "apart": m}` with its figures; at the end
+    perhaps `{"trace": true}`, with what a forward pass does on the GPU.
 
     Args:
         payload: `problem`, `source` (None: time the reference), `policy`, `seed`, `sets` (of inputs), `compile`
@@ -107,8 +110,9 @@ def serve(payload: dict[str, Any]) -> Worker:
             gc.collect()
             gc.disable()  # nor is it run between blocks: with PyTorch loaded it takes longer than many a block
             request = yield {"first_ms": first, "typical_ms": typical, "sets": len(inputs)}
-            while True:
+            while not request.get("trace"):
                 request = yield _block(call, clock, request["samples"], request["apart"])
+            yield {"trace": trace(call, Launches()) if payload["clock"] == "cuda" else None}  # last: it slows launching
     except (CandidateError, GeneratorExit):
         raise
     except Exception as error:
