@@ -19,7 +19,6 @@ class StockVerdict(Record):
     speedup: float | None = None
     excessive: bool = Field(False, description="More than ten times as fast, which KernelBench flags and lets pass")
     checker_errors: tuple[str, ...] = Field((), description="For what its static checker would refuse the source")
-    checker_warnings: tuple[str, ...] = Field((), description="What that checker would only mention")
     mode: str = Field("gpu", description="`gpu`, or `interpreter`: at the small size, without times")
     note: str = Field("", description="Why it is not correct, or what could not be done")
     commit: str = COMMIT
