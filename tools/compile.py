@@ -69,8 +69,10 @@ def _profile(problem: Problem, source: str, device: Device, policy: Policy) -> S
 
 
 def _answer(reply: Reply) -> dict[str, Any]:
-    if reply.ok or reply.value.get("type") == "CandidateError":
-        return reply.require("recording the launches")
+    if reply.ok:
+        return reply.value
+    if failure := reply.candidate_error():
+        raise failure
     status, meaning = FAILURES[reply.state]
     detail = "\n".join((reply.error or reply.output).strip().splitlines()[-6:])
     raise CandidateError(status, f"{meaning}\n{detail}".strip())

@@ -1,7 +1,10 @@
 """Where runs and scratch files live. One place, so that the command, Python and the server find each other's runs."""
 
+import atexit
 import os
 import shutil
+import tempfile
+from functools import cache
 from pathlib import Path
 
 CHECKPOINT = "checkpoint.sqlite"
@@ -20,6 +23,18 @@ def scratch_parent() -> str | None:
     if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free >= MEMORY_ROOM:
         return MEMORY
     return None
+
+
+@cache
+def _measuring_folder(process: int) -> str:
+    folder = tempfile.mkdtemp(prefix="egg-timing-", dir=scratch_parent())
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def measuring_folder() -> str:
+    """Of this process, for what timed processes leave: known before them, so that one may be allowed to read it."""
+    return _measuring_folder(os.getpid())
 
 
 def server_checkpoint() -> Path:

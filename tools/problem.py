@@ -37,7 +37,7 @@ def load_problem(path: str) -> Problem:
         raise UserError(f"{path}: syntax error{f' in line {line}' if line else ''}: {error.args[0]}") from error
     name = "".join(c if c.isalnum() else "_" for c in file.stem)
     reply = run("egg.tools.tasks.problem:examine", {"source": source, "name": name}, Bounds(seconds=180))
-    if reply.state in ("timeout", "out_of_memory", "crashed"):
+    if reply.state not in ("done", "raised"):
         raise UserError(f"{path}: running the reference ends in {reply.state}: {reply.error}")
     found = reply.require(f"{path}: could not be examined")
     return Problem(

@@ -1,22 +1,27 @@
 """The life of a forked child: confine itself, run one task, answer, end."""
 
+import errno
 import faulthandler
 import importlib
 import inspect
 import json
 import os
 import socket
+import tempfile
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NoReturn
 
 from egg.tools.errors import CandidateError
 from egg.tools.sandbox.channel import Channel, Closed
 from egg.tools.sandbox.confine import confine
-from egg.tools.sandbox.records import Bounds
+from egg.tools.sandbox.layers import Layer
+from egg.tools.sandbox.records import Bounds, State
 
 NO_MEMORY = ("can't allocate memory", "bad_alloc", "Cannot allocate memory", "CUDA out of memory")
+NO_PROCESS = ("can't start new thread", "Resource temporarily unavailable")
+NO_ROOM = (errno.EFBIG, errno.ENOSPC, errno.EDQUOT)
 TRACEBACK_CHARS = 6000
 
 
@@ -27,21 +32,26 @@ def find(task: str) -> Callable[..., Any]:
     return function
 
 
-def live(task: str, bounds: Bounds, parent: int, payload_fd: int, channel_fd: int, output_fd: int) -> NoReturn:
+def live(
+    task: str, bounds: Bounds, layers: Sequence[Layer], payload_fd: int, channel_fd: int, output_fd: int
+) -> NoReturn:
     """Never returns, and skips Python's exit work: it takes a quarter of a second with PyTorch loaded."""
     code = 1
     try:
-        confine(bounds, parent)
+        channel = Channel(socket.socket(fileno=channel_fd))
         _redirect(output_fd)
         with open(payload_fd, "rb") as file:
             payload = json.loads(file.read())
         _close_above(2, keep=channel_fd)
-        os.chdir(bounds.folder or "/")
-        os.environ["TRITON_CACHE_DIR"] = os.path.join(bounds.folder or "/", ".triton")
-        os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(bounds.folder or "/", ".inductor")
-        os.environ["HOME"] = bounds.folder or "/"
+        _settle_in(bounds.folder or "/")
+        try:
+            confine(bounds, layers)
+        except OSError as error:
+            channel.send({"state": "unconfined", "error": str(error)})
+            raise
+        channel.send({"state": "confined"})
         faulthandler.enable()
-        _answer(task, payload, Channel(socket.socket(fileno=channel_fd)))
+        _answer(task, payload, channel)
         code = 0
     except Closed:
         pass
@@ -49,6 +59,14 @@ def live(task: str, bounds: Bounds, parent: int, payload_fd: int, channel_fd: in
         traceback.print_exc()
     finally:
         os._exit(code)
+
+
+def _settle_in(folder: str) -> None:
+    os.chdir(folder)
+    caches = {"TRITON_CACHE_DIR": ".triton", "TORCHINDUCTOR_CACHE_DIR": ".inductor"}
+    os.environ.update({name: os.path.join(folder, place) for name, place in caches.items()})
+    os.environ.update(HOME=folder, TMPDIR=folder)
+    tempfile.tempdir = None
 
 
 def _answer(task: str, payload: dict[str, Any], channel: Channel) -> None:
@@ -76,16 +94,31 @@ def _attempt(step: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 def _failure(error: BaseException) -> dict[str, Any]:
     message = str(error)
-    no_memory = isinstance(error, MemoryError) or any(sign in message for sign in NO_MEMORY)
     value: dict[str, Any] = {
         "type": type(error).__name__,
         "message": message[:TRACEBACK_CHARS],
         "traceback": "".join(traceback.format_exception(error))[-TRACEBACK_CHARS:],
     }
     if isinstance(error, CandidateError):
-        value |= {"status": error.status.value, "feedback": error.feedback}
+        faults = [fault.model_dump(mode="json") for fault in error.faults]
+        value |= {"status": error.status.value, "feedback": error.feedback, "faults": faults}
     line = f"{type(error).__name__}: {message}".strip().splitlines()[0][:500]
-    return {"state": "out_of_memory" if no_memory else "raised", "value": value, "error": line}
+    return {"state": _state(error), "value": value, "error": line}
+
+
+def _state(error: BaseException) -> State:
+    """What an exception comes from, at the bottom: a limit of ours, or its own trouble."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    if isinstance(error, MemoryError) or any(sign in str(error) for sign in NO_MEMORY):
+        return "out_of_memory"
+    if isinstance(error, PermissionError):
+        return "forbidden"
+    if isinstance(error, BlockingIOError) or any(sign in str(error) for sign in NO_PROCESS):
+        return "process_limit"
+    if isinstance(error, OSError) and error.errno in NO_ROOM:
+        return "disk_limit"
+    return "raised"
 
 
 def _redirect(output_fd: int) -> None:

@@ -1,53 +1,51 @@
-"""The one place where a child gives up rights, before any unread code is loaded.
+"""The one place where a child gives up its rights, before any unread code is loaded. The order matters."""
 
-Contained: wall time (by the parent), memory, file size, output, processes left behind, secrets in the environment.
-Not contained yet: the network, reading the user's files, and the GPU driver's own interface.
-"""
-
-import ctypes
 import os
-import resource
-import signal
-from pathlib import Path
+from collections.abc import Sequence
 
+from egg.tools.sandbox import landlock, namespaces, seccomp
+from egg.tools.sandbox.capabilities import drop_all
+from egg.tools.sandbox.files import reachable
+from egg.tools.sandbox.layers import Layer
+from egg.tools.sandbox.limits import interpreting, limit
+from egg.tools.sandbox.linux import PR_SET_CHILD_SUBREAPER, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, prctl
 from egg.tools.sandbox.records import Bounds
 
-PR_SET_PDEATHSIG = 1
-PR_SET_CHILD_SUBREAPER = 36
-PR_SET_NO_NEW_PRIVS = 38
-_libc = ctypes.CDLL(None, use_errno=True)
 
+def confine(bounds: Bounds, layers: Sequence[Layer]) -> None:
+    """Make the calling process the leader of its own group, limited, and shut in by each of the layers.
 
-def confine(bounds: Bounds, parent: int) -> None:
-    """Make the calling process the leader of its own group, mortal with `parent`, and limited."""
+    Raises:
+        OSError: a layer that was said to work does not.
+    """
+    programs, own_world = not interpreting(), "namespaces" in layers
     os.setsid()
-    _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:
-        os._exit(1)
-    _libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    # CUDA reserves address space by the tens of gigabytes, so only the interpreter's children have it limited.
-    pages = resource.RLIMIT_AS if os.environ.get("TRITON_INTERPRET") == "1" else resource.RLIMIT_DATA
-    lower(pages, _mapped(pages) + bounds.memory_bytes)
-    lower(resource.RLIMIT_FSIZE, bounds.memory_bytes)
-    lower(resource.RLIMIT_CORE, 0)
-    lower(resource.RLIMIT_NOFILE, 1024)
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+    prctl(PR_SET_DUMPABLE, 1)  # else /proc/self belongs to root: no user namespace, and no CUDA
+    if "network" in layers:
+        namespaces.leave_network()
+    if not own_world:
+        adopt_orphans()
+    limit(bounds, interpret=not programs)
+    if "capabilities" in layers:
+        drop_all()
+    prctl(PR_SET_DUMPABLE, 1)  # giving up rights takes it away again
+    if "landlock" in layers:
+        files = reachable(bounds.folder or "/", bounds.reads, programs=programs, own_proc=own_world)
+        execute = landlock.EXECUTE if programs else 0
+        landlock.restrict(
+            [
+                *((path, landlock.READ | execute) for path in files.run),
+                *((path, landlock.READ_DIR) for path in files.list_only),
+                *((path, landlock.READ) for path in files.read),
+                *((path, landlock.DEVICE) for path in files.devices),
+                *((path, landlock.SCRATCH) for path in files.write),
+            ]
+        )
+    if "seccomp" in layers:
+        seccomp.restrict(programs=programs, others_show=not own_world)
 
 
 def adopt_orphans() -> None:
     """Make the calling process the parent of every descendant whose own parent dies, so that none can hide."""
-    _libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-
-
-def lower(limit: int, value: int) -> None:
-    """Set a limit, never above what is inherited."""
-    _, hard = resource.getrlimit(limit)
-    value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-    resource.setrlimit(limit, (value, value))
-
-
-def _mapped(limit: int) -> int:
-    field = "VmSize:" if limit == resource.RLIMIT_AS else "VmData:"
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(field):
-            return int(line.split()[1]) << 10
-    return 0
+    prctl(PR_SET_CHILD_SUBREAPER, 1)

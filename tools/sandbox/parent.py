@@ -7,9 +7,10 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Sequence
 from dataclasses import asdict
 from shutil import rmtree
-from typing import Any
+from typing import Any, NamedTuple
 
 from egg.state.errors import MachineError
 from egg.tools.sandbox.environment import closed_environment
@@ -18,6 +19,15 @@ from egg.tools.sandbox.records import Bounds
 
 class Lost(Exception):
     """The warm process is gone."""
+
+
+class Ended(NamedTuple):
+    """How a child came to its end."""
+
+    code: int | None
+    """Of its exit, negative for a signal; None if it had to be killed."""
+    breach: tuple[str, str] | None
+    """The state and what was too much, if it was killed for passing a limit."""
 
 
 class Zygote:
@@ -41,28 +51,44 @@ class Zygote:
                 start_new_session=True,  # the terminal's Ctrl-C is for us to handle
             )
 
-    def fork(self, task: str, bounds: Bounds, fds: list[int]) -> int:
+    @property
+    def pid(self) -> int:
+        """Of the warm process."""
+        return self._process.pid
+
+    def layers(self, allowed: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
+        """Which of these layers work here, and why the others do not.
+
+        Raises:
+            Lost: the warm process is gone.
+        """
+        answer = self._ask({"do": "layers", "allowed": list(allowed)}, [])
+        return tuple(answer["layers"]), answer["missing"]
+
+    def fork(self, task: str, bounds: Bounds, layers: Sequence[str], fds: list[int]) -> int:
         """Process id of a new child; its descriptors are payload, channel and output.
 
         Raises:
             Lost: the warm process is gone.
-            MachineError: there is no such task, or PyTorch and Triton would not load.
+            MachineError: there is no such task, a layer does not work any more, or PyTorch or Triton does not load.
         """
-        answer = self._ask({"do": "fork", "task": task, "bounds": asdict(bounds)}, fds)
+        request = {"do": "fork", "task": task, "bounds": asdict(bounds), "layers": list(layers)}
+        answer = self._ask(request, fds)
         if "error" in answer:
             raise MachineError(answer["error"])
         return int(answer["pid"])
 
-    def reap(self, pid: int, grace: float = 0.0) -> int | None:
-        """Kill what is left of a child and its group, after waiting `grace` seconds for it to end by itself.
-
-        Its exit code, negative for a signal; None if it had to be killed.
+    def reap(self, pid: int, grace: float = 0.0) -> Ended:
+        """Kill what is left of a child and all it started, after waiting `grace` seconds for it to end by itself.
 
         Raises:
             Lost: the warm process is gone, and the child with it.
+            MachineError: the killed process does not go away.
         """
-        code = self._ask({"do": "reap", "pid": pid, "grace": grace}, [])["code"]
-        return None if code is None else int(code)
+        answer = self._ask({"do": "reap", "pid": pid, "grace": grace}, [])
+        if answer.get("undead"):
+            raise MachineError(answer["undead"])
+        return Ended(answer["code"], tuple(answer["breach"]) if answer["breach"] else None)
 
     def close(self) -> None:
         """End the warm process and all its children."""

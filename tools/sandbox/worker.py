@@ -6,19 +6,21 @@ import select
 import signal
 import socket
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
 from time import monotonic
-from typing import Any, Self
+from typing import Any, Self, cast
 
+from egg.state.errors import MachineError
 from egg.tools.sandbox.channel import Channel, Closed
-from egg.tools.sandbox.parent import Lost, Zygote
-from egg.tools.sandbox.records import Bounds, Reply
+from egg.tools.sandbox.parent import Ended, Lost, Zygote
+from egg.tools.sandbox.records import TOLD, Bounds, Reply, State
 
 PATIENCE = 4.0
 """How many times its limit a child may take, if the machine is so busy that it gets less processor time than that."""
+LOCK_DOWN_S = 60.0
 LEAST_OWED = 0.05
 """Seconds of processor time below which it has had its share."""
 
@@ -26,9 +28,13 @@ LEAST_OWED = 0.05
 class Worker:
     """A child that answers until it fails, is closed, or takes too long; every later request gets the same failure."""
 
-    def __init__(self, zygote: Zygote, task: str, payload: Mapping[str, Any], bounds: Bounds) -> None:
+    def __init__(
+        self, zygote: Zygote, task: str, payload: Mapping[str, Any], bounds: Bounds, layers: Sequence[str]
+    ) -> None:
+        """Raises `MachineError` if there is no such child, or if it is not as shut in as these layers promise."""
         self.zygote = zygote
         self.lost = False
+        self._printed = 0
         self._bounds = bounds
         self._temporary = None if bounds.folder else tempfile.mkdtemp(prefix="egg-")
         self._tail = bytearray()
@@ -40,7 +46,7 @@ class Worker:
         payload_fd = _in_memory(payload)
         try:
             inside = replace(bounds, folder=bounds.folder or self._temporary)
-            self._pid = zygote.fork(task, inside, [payload_fd, theirs.fileno(), output])
+            self._pid = zygote.fork(task, inside, layers, [payload_fd, theirs.fileno(), output])
         except BaseException:
             self.close()
             raise
@@ -48,7 +54,11 @@ class Worker:
             theirs.close()
             os.close(output)
             os.close(payload_fd)
-        self.opened = self._wait(bounds.seconds)
+        try:
+            self.opened = self._confined() or self._wait(bounds.seconds)
+        except BaseException:
+            self.close()
+            raise
 
     def ask(self, message: dict[str, Any], seconds: float) -> Reply:
         """Send one message and wait for its answer."""
@@ -76,6 +86,18 @@ class Worker:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _confined(self) -> Reply | None:
+        """Wait until it has given up its rights; nothing unread has been loaded before it says so."""
+        try:
+            said = self._channel.receive(LOCK_DOWN_S)
+        except Closed:
+            return self._fail("crashed", "")
+        except TimeoutError:
+            said = {"error": f"not done within {LOCK_DOWN_S:g} s"}
+        if said.get("state") != "confined":
+            raise MachineError(f"isolation is not what it was: {said.get('error')}")
+        return None
+
     def _wait(self, seconds: float) -> Reply:
         deadline, last = monotonic() + seconds, monotonic() + seconds * PATIENCE
         before, _ = processor_seconds(self._pid)
@@ -92,6 +114,8 @@ class Worker:
                     deadline = min(last, monotonic() + owed)
                 if self._output in ready and not self._drain():
                     sources.remove(self._output)
+                if self._flooded():
+                    return self._fail_flooded()
                 if self._channel.end in ready:
                     self._channel.feed()
         except Closed:
@@ -100,40 +124,51 @@ class Worker:
 
     def _take(self, answer: dict[str, Any]) -> Reply:
         state, value, error = answer.get("state"), answer.get("value"), answer.get("error", "")
-        if state not in ("done", "raised", "out_of_memory") or not isinstance(value, dict):
+        if state not in TOLD or not isinstance(value, dict):
             return self._fail("crashed", "an answer that is none")
-        while select.select([self._output], [], [], 0)[0] and self._drain():
+        while not self._flooded() and select.select([self._output], [], [], 0)[0] and self._drain():
             pass
+        if self._flooded():
+            return self._fail_flooded()
         reply = Reply(state, value, str(error), self._text())
         if state != "done":
             self._failed = reply
         return reply
 
-    def _fail(self, state: str, error: str) -> Reply:
-        code = self._reap(grace=0.2 if state == "crashed" else 0.0)
+    def _fail(self, state: State, error: str) -> Reply:
+        ended = self._reap(grace=0.2 if state == "crashed" else 0.0)
         while select.select([self._output], [], [], 0)[0] and self._drain():
             pass
-        if state == "crashed" and code is not None and not error:
-            error = f"died of {signal.Signals(-code).name}" if code < 0 else f"ended with code {code} unasked"
-            if code == -signal.SIGKILL:  # not by us: the kernel kills what takes the machine's last memory
+        if state == "crashed" and ended.breach:
+            state, error = cast(State, ended.breach[0]), ended.breach[1]
+        elif state == "crashed" and ended.code is not None and not error:
+            died = ended.code < 0
+            error = f"died of {signal.Signals(-ended.code).name}" if died else f"ended with code {ended.code} unasked"
+            if ended.code == -signal.SIGKILL:  # not by us: the kernel kills what takes the machine's last memory
                 state = "out_of_memory"
-        assert state in ("timeout", "crashed", "out_of_memory")
-        self._failed = Reply(state, {}, error or "the child is gone", self._text())  # type: ignore[arg-type]
+        self._failed = Reply(state, {}, error or "the child is gone", self._text())
         return self._failed
 
-    def _reap(self, grace: float = 0.0) -> int | None:
+    def _flooded(self) -> bool:
+        return self._printed > self._bounds.flood_bytes
+
+    def _fail_flooded(self) -> Reply:
+        return self._fail("output_limit", f"more than {self._bounds.flood_bytes >> 20} MiB")
+
+    def _reap(self, grace: float = 0.0) -> Ended:
         if self._pid is None:
-            return None
+            return Ended(None, None)
         pid, self._pid = self._pid, None
         try:
             return self.zygote.reap(pid, grace)
         except Lost:
             self.lost = True
-            return None
+            return Ended(None, None)
 
     def _drain(self) -> bool:
         """Take in some output, keeping its tail; False when there will be no more."""
         data = os.read(self._output, 1 << 16)
+        self._printed += len(data)
         self._tail += data
         del self._tail[: -self._bounds.output_bytes or None]
         return bool(data)

@@ -1,0 +1,88 @@
+"""Which files a child may reach: what Python, PyTorch, Triton and the driver consist of, and its own folder."""
+
+import os
+import pwd
+import sys
+from functools import cache
+from glob import glob
+from pathlib import Path
+from typing import NamedTuple
+
+import egg
+
+SYSTEM = (
+    *("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/nix/store", "/run/opengl-driver", "/opt/cuda"),
+    *("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/localtime", "/etc/alternatives"),
+    *("/etc/nvidia", "/etc/OpenCL"),
+)
+PROC = ("cpuinfo", "meminfo", "stat", "loadavg", "version", "filesystems", "devices", "driver", "sys/kernel", "sys/vm")
+PLAIN_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+GPU_DEVICES = ("/dev/nvidia*", "/dev/dxg")
+TOOLS = ("CUDA_HOME", "CUDA_PATH", "CC", "TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH", "TRITON_LIBCUDA_PATH")
+OURS = ("state", "tools")
+"""The parts of this package that children load."""
+
+
+class Files(NamedTuple):
+    """Paths by what may be done with them, and with all beneath."""
+
+    run: tuple[str, ...]
+    """Read, and for those who may start programs, executed."""
+    read: tuple[str, ...]
+    list_only: tuple[str, ...]
+    devices: tuple[str, ...]
+    write: tuple[str, ...]
+
+
+def reachable(folder: str, more: tuple[str, ...], *, programs: bool, own_proc: bool) -> Files:
+    """Of a child that works in `folder` and may also read `more`.
+
+    `programs`: it compiles and uses the GPU. `own_proc`: its /proc shows only processes of its own.
+    """
+    me = f"/proc/{os.readlink('/proc/self')}"
+    proc = ("/proc",) if own_proc else (me, *(f"/proc/{name}" for name in PROC))
+    devices = PLAIN_DEVICES + (tuple(found for name in GPU_DEVICES for found in glob(name)) if programs else ())
+    machine = ("/sys",) if programs else ("/sys/devices/system",)
+    return Files(
+        run=(*SYSTEM, *machine, *proc, *python_files(), *_tools()),
+        read=more,
+        list_only=tuple(path for path in sys.path if path.startswith("/")),
+        devices=devices,
+        # CUDA names its threads by writing there.
+        write=(folder, me) if programs else (folder,),
+    )
+
+
+@cache
+def python_files() -> tuple[str, ...]:
+    """Python, every package that is loaded, and our own; not the folders from which they happen to be loaded."""
+    prefixes = [path for path in (sys.prefix, sys.base_prefix) if path not in ("/", _home())]
+    found = dict.fromkeys(prefixes)
+    found |= dict.fromkeys(path for path in sys.path if Path(path).name in ("site-packages", "dist-packages"))
+    for name, module in list(sys.modules.items()):
+        if "." in name or name in ("egg", "tests", "__main__"):
+            continue
+        spec = getattr(module, "__spec__", None)
+        places = list(getattr(spec, "submodule_search_locations", None) or ()) or [getattr(spec, "origin", None) or ""]
+        found |= dict.fromkeys(p for p in places if p.startswith("/") and not _beneath(p, found))
+    ours = Path(egg.__file__).parent
+    return (*found, str(ours), *(str((ours / name).resolve()) for name in OURS))
+
+
+def _beneath(path: str, folders: dict[str, None]) -> bool:
+    return any(path.startswith(f"{folder}/") for folder in folders)
+
+
+def _tools() -> tuple[str, ...]:
+    named = [os.environ.get(name, "") for name in TOOLS]
+    folders = [path if os.path.isdir(path) else os.path.dirname(path) for path in named if path.startswith("/")]
+    libraries = [path for path in os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep) if path.startswith("/")]
+    return tuple(path for path in (*folders, *libraries) if path not in ("/", _home()))
+
+
+def _home() -> str:
+    """The user's own; the environment here names another."""
+    try:
+        return pwd.getpwuid(os.getuid()).pw_dir
+    except KeyError:
+        return "/"
