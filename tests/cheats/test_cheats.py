@@ -1,60 +1,34 @@
-"""Kernels that are wrong, or that only pretend, and the verdict each must get: from the numbers, and from the judge."""
+"""Kernels that are wrong, or that only pretend, and the verdict each must get: from the numbers, and from the judge.
 
+The table is `corpus.toml`. Where a machine has no GPU all of it that an interpreter can show is run; the rest is for
+`-m gpu`. `python -m egg.evals.trust` runs both halves and counts.
+"""
+
+import sysconfig
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from egg.evals.corpus import Case, corpus, named
+from egg.evals.trial import blank, numbers, verdict
 from egg.state.device import Device
-from egg.state.evaluation import Baseline, Evaluation, Status
+from egg.state.evaluation import Status
 from egg.state.problem import Problem
-from egg.state.settings import Policy, Settings
+from egg.state.settings import Policy
 from egg.tools.device import detect_device
-from egg.tools.judge import judge
+from egg.tools.gate import refusal
 from egg.tools.problem import load_problem
 from egg.tools.sandbox.client import shutdown
 from egg.tools.store import Store
 from egg.tools.verify import check, probe
 
-HERE = Path(__file__).parent
-SECONDS = 15.0
-
-BY_NUMBERS = {
-    "honest": Status.OK,
-    "zeros": Status.MISMATCH,
-    "identity": Status.MISMATCH,
-    "cache_by_address": Status.CHEAT,
-    "call_counter": Status.CHEAT,
-    "mutates_input": Status.REJECTED,
-    "wrong_shape": Status.WRONG_SHAPE,
-    "wrong_dtype": Status.WRONG_DTYPE,
-    "tuple_for_tensor": Status.WRONG_SHAPE,
-    "not_a_number": Status.MISMATCH,
-    "no_tail": Status.MISMATCH,
-    "no_mask": Status.RUNTIME_ERROR,
-    "hang": Status.TIMEOUT,
-    "memory_bomb": Status.OUT_OF_MEMORY,
-    "early_exit": Status.CHEAT,
-    "forged_answer": Status.CHEAT,
-    "torch_with_decoy": Status.NOT_TRITON,
-    "torch_alone": Status.NOT_TRITON,
-    "patched_allclose": Status.CHEAT,
-    "lazy_tensor": Status.CHEAT,
-    "own_weights": Status.MISMATCH,
-}
-"""What comes of running it, without a look at its source."""
-
-BY_JUDGE = {
-    "honest": Status.OK,
-    "zeros": Status.MISMATCH,
-    "torch_with_decoy": Status.NOT_TRITON,
-    "torch_alone": Status.NOT_TRITON,
-    "early_exit": Status.REJECTED,
-    "patched_allclose": Status.CHEAT,
-    "falls_back": Status.REJECTED,
-    "no_model": Status.REJECTED,
-}
-"""What the whole judge says, which reads the source first."""
+CASES = corpus("cheats")
+HACKS = set(range(1, 35))
+INPUTS = set(range(1, 13))
+THE_JUDGE_TOO = ("control_scaled_add", "zeros", "torch_with_decoy", "torch_alone", "falls_back", "no_model")
+"""Beside those for which the table expects another verdict of the judge, or may be excused by it."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -68,9 +42,13 @@ def device() -> Device:
     return detect_device("sm_90").model_copy(update={"present": False})
 
 
-@pytest.fixture(scope="module")
-def problem() -> Problem:
-    return load_problem(str(HERE / "problem.py"))
+@cache
+def problem(path: str) -> Problem:
+    return load_problem(path)
+
+
+def scaled_add() -> Problem:
+    return problem(named("cheats", "control_scaled_add").problem)
 
 
 @pytest.fixture
@@ -78,58 +56,100 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "run", tmp_path / "cache")
 
 
-def source(name: str) -> str:
-    return (HERE / f"{name}.py").read_text()
+def _params(cases: list[Case]) -> list[object]:
+    return [pytest.param(case, id=case.name, marks=[pytest.mark.slow] if case.slow else []) for case in cases]
 
 
-@pytest.mark.parametrize(("name", "status"), BY_NUMBERS.items())
-def test_numbers_tell(name: str, status: Status, problem: Problem, device: Device, store: Store) -> None:
-    seconds = 3.0 if name in ("hang", "forged_answer") else SECONDS
-    verdict = check(problem, source(name), device, Policy.STOCK, store, seconds=seconds)
-    assert (verdict.status, verdict.mode) == (status, "interpreter"), verdict.feedback
+def on_cpu(case: Case) -> bool:
+    return case.runs_on("interpreter")
 
 
-@pytest.mark.parametrize(("name", "status"), BY_JUDGE.items())
-def test_the_judge_tells(name: str, status: Status, problem: Problem, device: Device, store: Store) -> None:
-    verdict = _judge(source(name), problem, device, store)
-    assert verdict.status is status, verdict.feedback
-    assert verdict.timing is None and not verdict.speedups
+@pytest.mark.parametrize("case", _params([c for c in CASES if on_cpu(c) and c.expected]))
+def test_numbers_tell(case: Case, device: Device, store: Store) -> None:
+    seen = numbers(case, problem(case.problem), device, store)
+    assert seen.mode == "interpreter"
+    assert seen.status in case.expected or case.excused(seen), f"{seen.status}: {seen.feedback}"
+    assert seen.ok is (not seen.feedback) or "held-out" in seen.feedback
+    assert not left_behind(case)
 
 
-def test_a_syntax_error_names_its_line(problem: Problem, device: Device, store: Store) -> None:
-    verdict = _judge((HERE / "syntax_error.py.txt").read_text(), problem, device, store)
-    assert verdict.status is Status.COMPILE_ERROR and "line 3" in verdict.feedback
+@pytest.mark.parametrize("case", _params([c for c in CASES if on_cpu(c) and (c.judge or c.name in THE_JUDGE_TOO)]))
+def test_the_judge_tells(case: Case, device: Device, store: Store) -> None:
+    seen = verdict(case, problem(case.problem), device, store)
+    assert seen.status in (case.judge or case.expected) or case.excused(seen), f"{seen.status}: {seen.feedback}"
+    assert seen.timing is None and not seen.speedups
+    assert not left_behind(case)
 
 
-@pytest.mark.parametrize(("name", "status"), [("product_ieee", Status.OK), ("product_bf16", Status.MISMATCH)])
-def test_precision_is_not_for_sale(name: str, status: Status, device: Device, store: Store) -> None:
-    verdict = check(load_problem(str(HERE / "product.py")), source(name), device, Policy.STOCK, store)
-    assert verdict.status is status, verdict.feedback
+@pytest.mark.gpu
+@pytest.mark.parametrize("case", _params([c for c in CASES if c.runs_on("gpu")]))
+def test_the_gpu_tells(case: Case, store: Store) -> None:
+    seen = verdict(case, problem(case.problem), detect_device(None), store)
+    wanted = (*case.expected, *case.judge)
+    assert seen.status in wanted or case.excused(seen) or _timed_honestly(case, seen, store), seen.feedback
+    assert not left_behind(case)
 
 
-def test_feedback_says_where(problem: Problem, device: Device, store: Store) -> None:
-    tail = check(problem, source("no_tail"), device, Policy.STOCK, store, cases="quick")
-    assert "wrong only at 5..6 of dimension 0" in tail.feedback and "tail" in tail.feedback
-    assert "parameters differ" in check(problem, source("own_weights"), device, Policy.STOCK, store).feedback
-    outside = check(problem, source("no_mask"), device, Policy.STOCK, store)
-    assert "line 13" in outside.feedback and "mask is missing" in outside.feedback
+def _timed_honestly(case: Case, seen: object, store: Store) -> bool:
+    from egg.evals.trial import timed_honestly
+
+    return timed_honestly(case, seen, problem(case.problem), detect_device(None), store)  # type: ignore[arg-type]
 
 
-def test_a_verdict_is_worked_out_once(problem: Problem, device: Device, store: Store) -> None:
-    first = _judge(source("honest"), problem, device, store)
+def left_behind(case: Case) -> bool:
+    """Whether an attack got through; what it left is taken away."""
+    path = Path(sysconfig.get_paths()["purelib"]) / case.leaves
+    there = bool(case.leaves) and path.exists()
+    if there:
+        path.unlink()
+    return there
+
+
+def test_the_table_covers_every_hack_and_input() -> None:
+    assert {number for case in CASES for number in case.hacks} == HACKS
+    assert {number for case in CASES for number in case.inputs} == INPUTS
+    files = {path.stem for path in (Path(__file__).parent / "kernels").iterdir() if path.suffix in (".py", ".txt")}
+    assert files == {case.name for case in CASES}
+
+
+def test_a_syntax_error_names_its_line() -> None:
+    refused = refusal(named("cheats", "syntax_error").source)
+    assert refused and refused.status is Status.COMPILE_ERROR and "line 3" in refused.feedback
+
+
+def test_feedback_says_where(device: Device, store: Store) -> None:
+    def said(name: str) -> str:
+        return check(scaled_add(), named("cheats", name).source, device, Policy.STOCK, store).feedback
+
+    assert "5..6 of dimension 0" in said("no_tail") and "tail" in said("no_tail")
+    assert "parameters differ" in said("own_weights")
+    assert "line 13" in said("no_mask") and "mask is missing" in said("no_mask")
+    told = said("talks_to_the_reader")
+    assert len(told) < 4000
+
+
+def test_a_verdict_is_worked_out_once(device: Device, store: Store) -> None:
+    case = named("cheats", "control_scaled_add")
+    first = verdict(case, scaled_add(), device, store)
     journal = (store.run_dir / "journal.jsonl").read_text()
-    assert _judge(source("honest"), problem, device, store) == first
+    assert verdict(case, scaled_add(), device, store) == first
     assert (store.run_dir / "journal.jsonl").read_text() == journal
     assert first.profile is not None and first.rank_ms == first.profile.estimate_ms
 
 
-def test_a_probe_shows_both_sides(problem: Problem, device: Device) -> None:
-    seen = probe(problem, source("zeros"), device, Policy.STOCK, "ones")
+def test_a_probe_shows_both_sides(device: Device) -> None:
+    seen = probe(scaled_add(), named("cheats", "zeros").source, device, Policy.STOCK, "ones")
     assert seen["status"] == "mismatch" and "all zeros" in seen["feedback"]
     (output,) = seen["outputs"]
     assert output["candidate"]["first"] == [0.0] * 8 and output["expected"]["first"] != [0.0] * 8
 
 
-def _judge(text: str, problem: Problem, device: Device, store: Store) -> Evaluation:
-    baseline = Baseline(roofline_ms=0.001, bound="memory")
-    return judge(problem, text, device, Settings(policy=Policy.STOCK), baseline, store)
+def test_the_next_honest_kernel_passes(device: Device, store: Store) -> None:
+    case = named("cheats", "control_scaled_add")
+    for name in ("kills_parents_group", "crashes", "memory_bomb"):
+        numbers(named("cheats", name), scaled_add(), device, store)
+        assert numbers(case, scaled_add(), device, Store(store.run_dir, store.cache / name)).ok
+
+
+def test_nobody_measures_without_a_gpu(device: Device) -> None:
+    assert blank(scaled_add(), device).eager is None

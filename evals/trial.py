@@ -1,0 +1,47 @@
+"""One kernel of a corpus before the real judge."""
+
+from egg.evals.corpus import Case, named
+from egg.state.device import Device
+from egg.state.evaluation import Baseline, Evaluation
+from egg.state.problem import Problem
+from egg.state.settings import Policy, Settings
+from egg.tools.judge import judge
+from egg.tools.store import Store
+from egg.tools.verify import check
+
+HONEST_SHARE = 0.9
+"""Least time of a trick's kernel over that of the same kernel without it, for its time to count as honest."""
+
+
+def numbers(
+    case: Case, problem: Problem, device: Device, store: Store, *, policy: Policy = Policy.STOCK, seconds: float = 0.0
+) -> Evaluation:
+    """What comes of running it, without a look at its source.
+
+    Raises:
+        MachineError: the judge itself failed.
+    """
+    return check(problem, case.source, device, policy, store, seconds=seconds or case.seconds)
+
+
+def verdict(case: Case, problem: Problem, device: Device, store: Store, *, policy: Policy = Policy.STOCK) -> Evaluation:
+    """What the whole judge says; with everything it has where only that can show the trick.
+
+    Raises:
+        MachineError: the judge itself failed.
+    """
+    settings, baseline = Settings(policy=policy), blank(problem, device)
+    return judge(problem, case.source, device, settings, baseline, store, confirm=case.held_out)
+
+
+def blank(problem: Problem, device: Device) -> Baseline:
+    """A baseline that claims nothing: verdicts do not depend on it."""
+    return Baseline(roofline_ms=1e-3, bound="memory", note=f"not asked for {problem.name} on {device.name}")
+
+
+def timed_honestly(case: Case, seen: Evaluation, problem: Problem, device: Device, store: Store) -> bool:
+    """Whether a trick that aims at the clock missed: it is right, and no faster than its honest twin."""
+    if not (case.twin and seen.ok and seen.timing):
+        return False
+    twin = verdict(named("cheats", case.twin), problem, device, store)
+    return bool(twin.timing and seen.timing.median_ms >= HONEST_SHARE * twin.timing.median_ms)
