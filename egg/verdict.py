@@ -50,8 +50,12 @@ def rows(judgement: Judgement) -> Iterator[tuple[str, str]]:
     if evaluation.ownership:
         yield "Whose work", evaluation.ownership.told()
     yield from _speed(judgement)
+    if evaluation.conditions:
+        yield from evaluation.conditions.told()
     if evaluation.stock:
-        yield "KernelBench", _stock(evaluation)
+        yield "KernelBench", evaluation.stock.told()
+    if evaluation.isolation:
+        yield "Isolation", evaluation.isolation.told()
     for reason in judgement.degenerate:
         yield "Poor test", reason
 
@@ -78,12 +82,3 @@ def _speed(judgement: Judgement) -> Iterator[tuple[str, str]]:
     elif profile := evaluation.profile:
         yield "Estimate", f"{milliseconds(profile.estimate_ms)} on {profile.target}; nothing was timed"
     yield "Roofline", f"{milliseconds(judgement.roofline_ms)} ({judgement.bound} bound)"
-
-
-def _stock(evaluation: Evaluation) -> str:
-    stock = evaluation.stock
-    assert stock
-    told = f"{'correct' if stock.correct else 'wrong'}, {stock.passed} of {stock.trials} trials at {stock.tolerance:g}"
-    if stock.speedup is not None:
-        told += f", {stock.speedup:.3g}x{' (flagged as excessive)' if stock.excessive else ''}"
-    return told + (f"; {stock.note}" if stock.note else "")

@@ -1,5 +1,7 @@
 """Under what conditions a time was measured: all that is needed to repeat it, and to believe it."""
 
+from collections.abc import Iterator
+
 from pydantic import Field
 
 from egg.state.record import Record
@@ -69,3 +71,17 @@ class Conditions(Record):
         default_factory=dict, description="Wall time of the measurement's own parts: opening, waiting, timing, checking"
     )
     notes: tuple[str, ...] = ()
+
+    def told(self) -> Iterator[tuple[str, str]]:
+        """Name and one line for a person, of what matters most."""
+        kept = ", ".join(f"{count} of {side}" for side, count in self.samples.items())
+        yield "Samples", f"{kept}; {self.sessions} sessions in fresh processes, {self.thrown_away} thrown away"
+        checked = self.outputs
+        yield "Outputs of timed calls", checked.note or f"{checked.checked} of {checked.of} compared, all right"
+        if clock := self.clocks.sm_mhz:
+            held = ", ".join(self.clocks.reasons) or "never held back"
+            yield "GPU clock", f"{clock.median:.0f} MHz ({clock.low:.0f} to {clock.high:.0f}); {held}"
+        else:
+            yield "GPU clock", self.clocks.note or "not read"
+        for side, why in self.left_out.items():
+            yield f"Not timed: {side}", why

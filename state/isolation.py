@@ -27,3 +27,8 @@ class Isolation(Record):
     aspects: tuple[Aspect, ...] = ()
     missing: tuple[str, ...] = Field((), description="Layers that this machine refuses, each with the reason")
     advice: str = Field("", description="What to do for a higher level; empty at the highest")
+
+    def told(self) -> str:
+        """One line for a person."""
+        kept = [aspect.what for aspect in self.aspects if aspect.verified]
+        return f"level {self.level} of 3, {self.name}; withstood an attack: {', '.join(kept) or 'nothing'}"

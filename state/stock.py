@@ -22,3 +22,10 @@ class StockVerdict(Record):
     mode: str = Field("gpu", description="`gpu`, or `interpreter`: at the small size, without times")
     note: str = Field("", description="Why it is not correct, or what could not be done")
     commit: str = COMMIT
+
+    def told(self) -> str:
+        """One line for a person."""
+        said = f"{'correct' if self.correct else 'wrong'}, {self.passed} of {self.trials} trials at {self.tolerance:g}"
+        if self.speedup is not None:
+            said += f", {self.speedup:.3g}x{' (flagged as excessive)' if self.excessive else ''}"
+        return said + (f"; {self.note}" if self.note else "")

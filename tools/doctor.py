@@ -65,10 +65,10 @@ def _isolation(*, interpret: bool) -> Finding:
         found = isolation(interpret=interpret)
     except (UserError, MachineError) as error:
         return Finding(what="isolation", state="missing", told=str(error))
-    kept = ", ".join(f"{a.what}: {a.how}{'' if a.verified else ' (not verified)'}" for a in found.aspects)
-    lacking = f"; refused here: {'; '.join(found.missing)}" if found.missing else ""
+    kept = [f"{a.what}: {a.how}{'' if a.verified else ' (not verified)'}" for a in found.aspects]
+    lacking = [f"refused here: {reason}" for reason in found.missing]
     state: Literal["ok", "limited"] = "ok" if found.level >= 2 else "limited"
-    told = f"level {found.level} of 3, {found.name} ({kept}){lacking}"
+    told = "\n".join((f"level {found.level} of 3, {found.name}", *kept, *lacking))
     return Finding(what="isolation", state=state, told=told, advice=found.advice)
 
 

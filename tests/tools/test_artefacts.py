@@ -5,15 +5,21 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from egg.state.candidate import Attempt, Candidate
+from egg.state.conditions import Clocks, Conditions, Spread, TimedOutputs
 from egg.state.evaluation import Accuracy, Baseline, Evaluation, Launch, Speedup, StaticProfile, Status, Timing
+from egg.state.fault import HeldOut
+from egg.state.isolation import Aspect, Isolation
 from egg.state.ledger import Decision, Verb
 from egg.state.outcome import Outcome
+from egg.state.ownership import Ownership
 from egg.state.problem import Problem, Region, TensorSpec, Workload
 from egg.state.settings import Settings
+from egg.state.stock import StockVerdict
 from egg.state.usage import Spend, Usage
 from egg.tools.artefacts import save_kernel, write_artefacts
 from egg.tools.report import cell, milliseconds, quantity
@@ -60,6 +66,20 @@ LEDGER = (
 USAGE = Usage(by_agent={"seed-1/code": Spend(calls=3, input_tokens=10, output_tokens=5, model_ms=1500)})
 
 
+MEASURED: dict[str, Any] = {
+    "ownership": Ownership(label="partly_triton", share=0.75, own_ms=0.009, other_ms=0.003, how="cupti"),
+    "stock": StockVerdict(correct=True, passed=5, tolerance=1e-4, reference_ms=0.02, candidate_ms=0.01, speedup=2.0),
+    "conditions": Conditions(
+        sessions=3,
+        rounds=30,
+        samples={"candidate": 360, "eager": 360},
+        outputs=TimedOutputs(checked=12, of=360, telling=12),
+        clocks=Clocks(sm_mhz=Spread(low=1900, median=1980, high=1980), reasons=("power_cap",)),
+        left_out={"compile_max": "it took longer than 120 s to compile"},
+    ),
+}
+
+
 def kernel(timing: Timing | None = None, speedups: tuple[Speedup, ...] = ()) -> Candidate:
     evaluation = Evaluation(
         status=Status.OK,
@@ -67,6 +87,13 @@ def kernel(timing: Timing | None = None, speedups: tuple[Speedup, ...] = ()) -> 
         accuracy=(Accuracy(case="normal", error=1e-7, reference_error=2e-7, budget=4e-7),),
         timing=timing,
         speedups=speedups,
+        held_out=(
+            HeldOut(sizes={"ROWS": 31}, why="prime", status=Status.OK),
+            HeldOut(sizes={}, why="strided", status=Status.MISMATCH, feedback="wrong | everywhere"),
+        ),
+        deterministic=True,
+        isolation=Isolation(level=2, name="filtered", aspects=(Aspect(what="network", how="seccomp", verified=True),)),
+        **(MEASURED if timing else {}),
         profile=StaticProfile(target="sm_90", launches=(LAUNCH,), estimate_ms=0.012, bottleneck="memory"),
     )
     return Candidate(source="class ModelNew: ...\n", origin="seed-1", structure="one_pass", evaluation=evaluation)
