@@ -22,18 +22,25 @@ class Timing(Record):
     samples: int = Field(gt=0)
 
 
+WORTHWHILE = 1.02
+"""A smaller gain is never called faster."""
+
+
 class Speedup(Record):
     """Ratio of two medians measured interleaved, with a bootstrap 95 % interval. Above 1: the candidate is faster."""
 
-    baseline: str = Field(description="`eager` or `compile`")
+    baseline: str = Field(description="`eager`, `compile` or `compile_max`")
     ratio: float
     low: float
     high: float
 
     @property
     def proven(self) -> bool:
-        """Whether the whole interval lies above 1."""
-        return self.low > 1.0
+        """Whether it is faster by an amount that matters, and the whole interval lies above 1.
+
+        The amount keeps the claim from the one time in forty in which the interval of equals lies above 1 by chance.
+        """
+        return self.low > 1.0 and self.ratio >= WORTHWHILE
 
 
 class Launch(Record):

@@ -1,145 +1,193 @@
 """Several modules timed side by side: each in a process of its own, in turns, so that a drift meets all alike."""
 
-from collections.abc import Mapping
-from contextlib import ExitStack
+import os
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import Any
+from time import perf_counter
+from typing import NamedTuple
 
+from egg.state.conditions import TimedOutputs
 from egg.state.device import Device
-from egg.state.errors import MachineError
-from egg.state.evaluation import Status
 from egg.state.problem import Problem
 from egg.state.settings import Policy
+from egg.tools import standing
 from egg.tools.errors import CandidateError
 from egg.tools.exclusive import exclusive, shared
-from egg.tools.sandbox.client import Bounds, Reply, Worker, open_worker
+from egg.tools.folders import measuring_folder
+from egg.tools.nvml import Reader, Reading
+from egg.tools.sandbox.client import Worker, open_worker
+from egg.tools.session import CANDIDATE, EAGER, Samples, Session
+from egg.tools.sides import BOUNDS, TASK, LeftOut, Side, checked, payload
 
-TASK = "egg.tools.tasks.timer:serve"
-BOUNDS = Bounds(seconds=900, memory_bytes=64 << 30)
-ROUNDS = 10
-BLOCKS = 2 * ROUNDS  # a round has two blocks of each side, in mirrored order: A B B A
-SAMPLES = 120  # of each side in a session, unless that takes longer than
-SIDE_MS = 1500.0
-APART = 1  # samples a block for the second clock
-INPUT_SETS = 4
-FLUSHES = 2  # times the second-level cache that is written before a sample
 
-FAULTS = {
-    "timeout": (Status.TIMEOUT, "timing it takes too long"),
-    "out_of_memory": (Status.OUT_OF_MEMORY, "it runs out of memory at full size"),
-    "crashed": (Status.GPU_FAULT, "the process that ran it died"),
-    "raised": (Status.RUNTIME_ERROR, "it fails at full size"),
-}
+class Plan(NamedTuple):
+    """How thoroughly."""
+
+    sessions: int = 1
+    """Times over, each in fresh processes."""
+    rounds: int = 10
+    """Of a session. A round has two blocks of each side, in mirrored order: A B B A."""
+    outputs: int = 5
+    """Timed calls of the candidate a session whose outputs are checked."""
+    beside: bool = False
+    """Whether times with a warm cache and of CUDA graphs are taken too, in the last session."""
+    fresh: bool = False
+    """Whether even the reference's process must be new where there is but one session."""
 
 
 @dataclass(frozen=True)
-class Side:
-    """A module to time. `source` None is the reference, whose failure is the machine's fault and not a verdict."""
+class Job:
+    """What is timed where."""
 
-    source: str | None = None
-    compiled: bool = False
-    traced: bool = False
-    """Whether its kernels are looked at too, in the first session."""
+    problem: Problem
+    device: Device
+    policy: Policy
+    reader: Reader
+    """Of the GPU's clocks."""
+    clock: str = "cuda"
 
 
 @dataclass
-class Samples:
-    """One side's figures in one session of processes."""
+class Taken:
+    """All that was measured."""
 
-    rounds: list[list[float]] = field(default_factory=list)
-    apart: list[tuple[float, float]] = field(default_factory=list)
-    """Event and host milliseconds of the same calls."""
-    trace: dict[str, Any] | None = None
-    """Of a candidate's first session: what its process says a forward pass does on the GPU."""
+    sides: dict[str, list[Samples]]
+    left_out: dict[str, str] = field(default_factory=dict)
+    outputs: TimedOutputs = field(default_factory=TimedOutputs)
+    readings: list[Reading | None] = field(default_factory=list)
+    thrown_away: int = 0
+    seeds: list[int] = field(default_factory=list)
+    input_sets: int = 0
+    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    notes: list[str] = field(default_factory=list)
 
 
-def sessions(
-    problem: Problem,
-    sides: Mapping[str, Side],
-    device: Device,
-    policy: Policy,
-    *,
-    count: int,
-    seed: int = 0,
-    clock: str = "cuda",
-) -> dict[str, list[Samples]]:
-    """`count` times over, fresh processes and interleaved rounds. What is compiled once is found again by the next.
+def sessions(job: Job, sides: Mapping[str, Side], plan: Plan, *, compiled: Path | None = None) -> Taken:
+    """Interleaved rounds, as often as planned. What is compiled once is found again by the next session.
+
+    `compiled` is a folder of kernels that another process of the same candidate has compiled; it is moved.
 
     Raises:
-        CandidateError: a candidate failed.
-        MachineError: the reference did.
+        CandidateError: a candidate failed, or a timed call of it gave a wrong output.
+        MachineError: the reference failed.
     """
-    taken: dict[str, list[Samples]] = {name: [] for name in sides}
-    with TemporaryDirectory(prefix="egg-timing-") as root:
-        for turn in range(count):
-            payloads = {
-                name: _payload(problem, side, device, policy, seed + 1000 * turn, clock) for name, side in sides.items()
-            }
-            for name, samples in _session(sides, payloads, device, Path(root), Random(seed + turn)).items():
-                taken[name].append(samples)
-            sides = {name: replace(side, traced=False) for name, side in sides.items()}
+    taken = Taken({name: [] for name in sides})
+    with TemporaryDirectory(dir=measuring_folder()) as folder:
+        root = Path(folder)
+        if compiled is not None and compiled.exists():
+            (root / CANDIDATE).mkdir()
+            compiled.rename(root / CANDIDATE / ".triton")
+        for turn in range(plan.sessions):
+            present = {name: side for name, side in sides.items() if name not in taken.left_out}
+            if turn:
+                present = {name: replace(side, traced=False) for name, side in present.items()}
+            beside = plan.beside and turn == plan.sessions - 1
+            _session(taken, job, present, plan._replace(beside=beside), root)
+    for name in taken.left_out:
+        taken.sides.pop(name, None)
     return taken
 
 
-def _payload(problem: Problem, side: Side, device: Device, policy: Policy, seed: int, clock: str) -> dict[str, Any]:
-    return {
-        "problem": problem.source,
-        "source": side.source,
-        "compile": side.compiled,
-        "policy": policy.value,
-        "seed": seed,
-        "sets": INPUT_SETS,
-        "flush_bytes": FLUSHES * device.l2_bytes,
-        "clock": clock,
-    }
+def secret() -> int:
+    """A seed nobody can have prepared for."""
+    return int.from_bytes(os.urandom(4), "little") >> 1
 
 
-def _session(
-    sides: Mapping[str, Side], payloads: Mapping[str, dict[str, Any]], device: Device, root: Path, random: Random
-) -> dict[str, Samples]:
-    taken = {name: Samples() for name in sides}
-    with ExitStack() as stack:
-        workers: dict[str, Worker] = {}
-        samples: dict[str, int] = {}
-        for name, side in sides.items():
-            folder = root / name
-            folder.mkdir(exist_ok=True)
-            with shared(device):  # one at a time, so that no timing waits for long
-                worker = open_worker(TASK, payloads[name], replace(BOUNDS, folder=str(folder)))
-                workers[name] = stack.enter_context(worker)
-            opened = _checked(worker.opened, name, side)
-            per_block = int(SIDE_MS / BLOCKS / max(opened["typical_ms"], 1e-3))
-            samples[name] = max(1, min(SAMPLES // BLOCKS, per_block))
-        stack.enter_context(exclusive(device))
-        for _ in range(ROUNDS):
-            for mine in taken.values():
-                mine.rounds.append([])
-            for name in _mirrored(list(sides), random):
-                asked = {"samples": samples[name], "apart": APART}
-                block = _checked(workers[name].ask(asked, BOUNDS.seconds), name, sides[name])
-                taken[name].rounds[-1] += block["event_ms"]
-                taken[name].apart += [(event, host) for event, host in block["apart"]]
-        for name, side in sides.items():
-            if side.traced:
-                taken[name].trace = _checked(workers[name].ask({"trace": True}, BOUNDS.seconds), name, side)["trace"]
-    return taken
+def _session(taken: Taken, job: Job, sides: dict[str, Side], plan: Plan, root: Path) -> None:
+    key = (job.problem.digest, job.policy, job.device.uuid, job.clock)
+    keep = plan.sessions == 1 and not plan.fresh
+    eager = standing.take(key) if keep else None
+    seed = eager.seed if eager else secret()
+    workers = {EAGER: eager.worker} if eager else {}
+    reusable = False
+    try:
+        with _timed(taken, "opening"):
+            _open(workers, taken, job, sides, seed, root)
+        present = {name: side for name, side in sides.items() if name in workers}
+        session = Session(present, workers, plan.rounds, plan.outputs, job.reader, Random(seed))
+        began = perf_counter()
+        with exclusive(job.device):
+            taken.seconds["waiting"] += perf_counter() - began
+            with _timed(taken, "timing"):
+                for _ in range(plan.rounds):
+                    session.round()
+                session.beside(plan.beside)
+        session.discard()
+        if CANDIDATE in workers:
+            workers[CANDIDATE].close()  # its memory is needed
+            with shared(job.device), _timed(taken, "checking"):
+                taken.outputs = _sum(taken.outputs, session.check_outputs(seed, root / CANDIDATE))
+        _gather(taken, session, seed)
+        reusable = keep
+    except CandidateError:
+        reusable = keep
+        raise
+    finally:
+        if reusable and EAGER in workers:
+            standing.give(key, standing.Standing(workers.pop(EAGER), seed))
+        for worker in workers.values():
+            worker.close()
 
 
-def _mirrored(names: list[str], random: Random) -> list[str]:
-    """Random order, then the same backwards: a steady drift cancels within the round."""
-    random.shuffle(names)
-    return names + names[::-1]
+def _open(workers: dict[str, Worker], taken: Taken, job: Job, sides: dict[str, Side], seed: int, root: Path) -> None:
+    """Set up all that are not there yet, at the same time."""
+
+    def start(name: str) -> Worker:
+        told = payload(job.problem, sides[name], job.device, job.policy, seed, job.clock)
+        bounds = replace(BOUNDS, seconds=sides[name].seconds)
+        if name == EAGER:  # it may outlive this measurement, and compares what the candidates of several leave
+            bounds = replace(bounds, reads=(measuring_folder(),))
+        else:
+            (root / name).mkdir(exist_ok=True)
+            bounds = replace(bounds, folder=str(root / name))
+        with shared(job.device):
+            return open_worker(TASK, told, bounds)
+
+    wanted = [name for name in sides if name not in workers]
+    with ThreadPoolExecutor(max(1, len(wanted))) as pool:
+        opening = {name: pool.submit(start, name) for name in wanted}
+    workers |= {name: future.result() for name, future in opening.items() if not future.exception()}
+    for future in opening.values():
+        future.result()
+    for name, side in sides.items():
+        try:
+            checked(workers[name].opened, name, side)
+        except LeftOut as reason:
+            taken.left_out[name] = str(reason)
+            workers.pop(name).close()
 
 
-def _checked(reply: Reply, name: str, side: Side) -> dict[str, Any]:
-    if reply.ok:
-        return reply.value
-    if side.source is None:
-        raise MachineError(f"timing {name} of the reference ended with {reply.state}: {reply.error}")
-    if reply.value.get("type") == "CandidateError":
-        return reply.require(name)
-    status, meaning = FAULTS[reply.state]
-    raise CandidateError(status, f"{meaning}: {reply.error}")
+def _gather(taken: Taken, session: Session, seed: int) -> None:
+    taken.left_out |= session.left_out
+    for name, samples in session.taken.items():
+        taken.sides[name].append(samples)
+    taken.readings += [reading for turn in session.readings for reading in turn]
+    taken.thrown_away += session.thrown_away
+    taken.input_sets = min(session.sets.values())
+    taken.seeds.append(seed)
+    if session.note:
+        taken.notes.append(session.note)
+
+
+def _sum(one: TimedOutputs, other: TimedOutputs) -> TimedOutputs:
+    return TimedOutputs(
+        checked=one.checked + other.checked,
+        of=one.of + other.of,
+        telling=one.telling + other.telling,
+        note=one.note or other.note,
+    )
+
+
+@contextmanager
+def _timed(taken: Taken, what: str) -> Iterator[None]:
+    began = perf_counter()
+    try:
+        yield
+    finally:
+        taken.seconds[what] += perf_counter() - began

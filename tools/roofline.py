@@ -13,9 +13,7 @@ def roofline_ms(workload: Workload, device: Device, policy: Policy) -> tuple[flo
     It knows nothing of algebraic collapse, which can do with fewer FLOPs than the reference has.
     """
     moving = workload.min_bytes / device.bandwidth
-    products = workload.matmul_flops / matmul_rate(workload, device, policy)
-    plain = max(0, workload.flops - workload.matmul_flops) / device.peak["fp32"]
-    computing = max(products, plain)
+    computing = _computing(workload, device, policy)
     return 1e3 * max(moving, computing), "memory" if moving >= computing else "compute"
 
 
@@ -43,3 +41,20 @@ def floor_ms(workload: Workload, device: Device) -> float:
     if workload.degenerate:
         return 0.0
     return 1e3 * FLOOR_SHARE * max(0, workload.min_bytes - device.l2_bytes) / device.bandwidth
+
+
+def arithmetic_floor_ms(workload: Workload, device: Device, policy: Policy) -> float:
+    """A time that the reference's own arithmetic cannot beat at the policy's best rate.
+
+    An honest kernel can: an algebraic collapse, a structured operand or a transform needs fewer operations. So this
+    floor says which algorithm it is, and needs the outputs of timed calls beside it to say more.
+    """
+    if workload.degenerate:
+        return 0.0
+    return 1e3 * FLOOR_SHARE * _computing(workload, device, policy)
+
+
+def _computing(workload: Workload, device: Device, policy: Policy) -> float:
+    products = workload.matmul_flops / matmul_rate(workload, device, policy)
+    plain = max(0, workload.flops - workload.matmul_flops) / device.peak["fp32"]
+    return max(products, plain)

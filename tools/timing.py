@@ -1,11 +1,12 @@
 """How long the reference and a candidate take on the GPU, and whether the difference is real.
 
-Cold second-level cache, several input sets in turn, medians, both sides interleaved in processes of their own, an
-interval from whole rounds, a second clock, a floor. Not done yet: looking at the outputs of timed calls, and throwing
-away samples for which the GPU's clock had dropped.
+Cold second-level cache, inputs that change from call to call, medians, all sides interleaved in processes of their
+own, an interval from whole processes and rounds. A time is believed beside three things that the candidate's process
+does not decide: our own clock around each block, outputs of timed calls, and what the hardware allows.
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -15,17 +16,27 @@ from egg.state.errors import MachineError
 from egg.state.evaluation import Baseline, Speedup, Status, Timing
 from egg.state.problem import Problem, Workload
 from egg.state.settings import Policy
+from egg.tools.conditions import clocks
 from egg.tools.errors import CandidateError
-from egg.tools.interleave import Samples, Side, sessions
-from egg.tools.roofline import floor_ms, roofline_ms
+from egg.tools.interleave import Job, Plan, Taken, sessions
+from egg.tools.nvml import reader
+from egg.tools.roofline import arithmetic_floor_ms, floor_ms, roofline_ms
+from egg.tools.session import CANDIDATE, COMPILE, COMPILE_MAX, EAGER, Samples
+from egg.tools.sides import FLUSHES, Side
 from egg.tools.statistics import ratio_of_medians, summary
 from egg.tools.store import Store
 from egg.tools.workload import analyse
 
-VERSION = 1
-EAGER, COMPILE, CANDIDATE = "eager", "compile", "candidate"
-THOROUGH_SESSIONS = 3
+VERSION = 2
+QUICK = Plan(sessions=1, rounds=10, outputs=5)
+THOROUGH = Plan(sessions=5, rounds=8, outputs=3, beside=True)
+BASELINES = {
+    COMPILE: Side(compiled="default", optional=True),
+    COMPILE_MAX: Side(compiled="max-autotune-no-cudagraphs", optional=True, seconds=120),
+}
 GAP_MS, GAP_SHARE = 0.03, 0.2
+UNEXPLAINED_MS, UNEXPLAINED_SHARE = 0.15, 0.3
+CONTENTS = "each call halves a random comb of elements and restores the one before"
 
 
 class Measurement(NamedTuple):
@@ -36,6 +47,13 @@ class Measurement(NamedTuple):
     conditions: Conditions
     trace: dict[str, Any] | None = None
     """What the candidate's process says a forward pass does on the GPU, for `share.read_trace`."""
+
+
+class Floors(NamedTuple):
+    """Milliseconds that moving the bytes, and that the reference's arithmetic, take at least."""
+
+    moving: float = 0.0
+    arithmetic: float = 0.0
 
 
 def measure_baseline(problem: Problem, workload: Workload, device: Device, policy: Policy, store: Store) -> Baseline:
@@ -50,8 +68,16 @@ def measure_baseline(problem: Problem, workload: Workload, device: Device, polic
         return Baseline(roofline_ms=least, bound=bound, note=note)
 
     def produce() -> Baseline:
-        eager, compiled, note = _time_reference(problem, device, policy)
-        return Baseline(eager=eager, compiled=compiled, roofline_ms=least, bound=bound, note=note)
+        job = Job(problem, device, policy, reader(device.uuid))
+        taken = sessions(job, {EAGER: Side(), COMPILE: BASELINES[COMPILE]}, QUICK)
+        why = taken.left_out.get(COMPILE)
+        return Baseline(
+            eager=_summary(taken, EAGER),
+            compiled=None if why else _summary(taken, COMPILE),
+            roofline_ms=least,
+            bound=bound,
+            note=f"torch.compile was not timed: {why}" if why else "",
+        )
 
     key = {
         "problem": problem.digest,
@@ -64,68 +90,130 @@ def measure_baseline(problem: Problem, workload: Workload, device: Device, polic
 
 
 def compare(
-    problem: Problem, source: str, device: Device, policy: Policy, store: Store, *, thorough: bool = False
+    problem: Problem,
+    source: str,
+    device: Device,
+    policy: Policy,
+    store: Store,
+    *,
+    thorough: bool = False,
+    compiled: Path | None = None,
 ) -> Measurement:
     """Time a candidate beside eager; `thorough` adds torch.compile and repeats all of it in fresh processes.
 
+    `compiled` is a folder of kernels that another process of this candidate has compiled; it is moved.
+
     Raises:
-        CandidateError: the candidate fails, or its time cannot be one.
+        CandidateError: the candidate fails, its time cannot be one, or a timed call of it was wrong.
         MachineError: no GPU, or the reference cannot be timed.
     """
+    others = BASELINES if thorough else {}
+    plan = THOROUGH if thorough else QUICK
+    return against(problem, source, device, policy, store, others, plan, compiled=compiled)
+
+
+def against(
+    problem: Problem,
+    source: str,
+    device: Device,
+    policy: Policy,
+    store: Store,
+    others: dict[str, Side],
+    plan: Plan,
+    *,
+    compiled: Path | None = None,
+) -> Measurement:
+    """The same with these baselines beside eager, by this plan."""
     if not device.present:
         raise MachineError(f"{device.name} is not in this machine: nothing can be measured")
-    floor = floor_ms(analyse(problem, policy, store), device)
-    sides = {EAGER: Side(), CANDIDATE: Side(source=source, traced=True)}
-    if thorough:
-        sides[COMPILE] = Side(compiled=True)
-    try:
-        taken = sessions(problem, sides, device, policy, count=THOROUGH_SESSIONS if thorough else 1)
-    except MachineError:
-        if sides.pop(COMPILE, None) is None:
-            raise
-        taken = sessions(problem, sides, device, policy, count=THOROUGH_SESSIONS)
-    conditions = Conditions(sessions=THOROUGH_SESSIONS if thorough else 1, rounds=0)
-    return Measurement(*conclude(taken, floor), conditions, taken[CANDIDATE][0].trace)
+    workload = analyse(problem, policy, store)
+    floors = Floors(floor_ms(workload, device), arithmetic_floor_ms(workload, device, policy))
+    job = Job(problem, device, policy, reader(device.uuid))
+    sides = {EAGER: Side(), CANDIDATE: Side(source=source, traced=True), **others}
+    return conclude(job, sessions(job, sides, plan, compiled=compiled), floors)
 
 
-def conclude(taken: dict[str, list[Samples]], floor: float) -> tuple[Timing, tuple[Speedup, ...]]:
-    """The candidate's time and its speedup over each other side.
+def conclude(job: Job, taken: Taken, floors: Floors) -> Measurement:
+    """The candidate's time, its speedup over each other side, and the conditions.
 
     Raises:
-        CandidateError: the time is below `floor` milliseconds, or work goes on after the events say it has ended.
+        CandidateError: the time cannot be one.
     """
-    candidate = [samples.rounds for samples in taken[CANDIDATE]]
-    timing = summary(candidate)
-    if timing.median_ms < floor <= _summary(taken, EAGER).median_ms:  # else the reference needs fewer bytes itself
-        said = f"{timing.median_ms:.4f} ms is less than the {floor:.4f} ms that moving the data alone takes"
-        raise CandidateError(Status.CHEAT, f"{said}: the work is not done when it is timed")
-    excess = _gap(taken[CANDIDATE]) - _gap(taken[EAGER])
+    timing = _summary(taken, CANDIDATE)
+    eager_ms = _summary(taken, EAGER).median_ms
+    gaps = {name: _gap(side) for name, side in taken.sides.items()}
+    unexplained = {name: _unexplained(side) for name, side in taken.sides.items()}
+    fewer = timing.median_ms < floors.arithmetic <= eager_ms
+    if timing.median_ms < floors.moving <= eager_ms:  # else the reference needs fewer bytes itself
+        _not_a_time(timing, floors.moving, "moving the data alone takes")
+    if fewer and not taken.outputs.checked:
+        _not_a_time(timing, floors.arithmetic, "the arithmetic takes, and no output of a timed call could be checked")
+    excess = gaps[CANDIDATE] - gaps[EAGER]
     if excess > max(GAP_MS, GAP_SHARE * timing.median_ms):
         said = f"{excess:.4f} ms of work go on after the forward pass's events have ended"
         raise CandidateError(Status.CHEAT, f"{said}: it runs on another stream")
-    others = [name for name in (EAGER, COMPILE) if name in taken]
-    return timing, tuple(_speedup(name, taken, candidate) for name in others)
+    excess = unexplained[CANDIDATE] - unexplained[EAGER]
+    if excess > max(UNEXPLAINED_MS, UNEXPLAINED_SHARE * timing.median_ms):
+        said = f"calls take {excess:.4f} ms more by our own clock than their process reports"
+        raise CandidateError(Status.CHEAT, f"{said}: work is done outside the timed calls, or the times are forged")
+    others = [name for name in taken.sides if name != CANDIDATE]
+    return Measurement(
+        timing,
+        tuple(_speedup(name, taken) for name in others),
+        Conditions(
+            sessions=len(taken.seeds),
+            rounds=sum(len(samples.rounds) for samples in taken.sides[CANDIDATE]),
+            samples={name: _summary(taken, name).samples for name in taken.sides},
+            thrown_away=taken.thrown_away,
+            seeds=tuple(taken.seeds),
+            flush_bytes=FLUSHES * job.device.l2_bytes,
+            input_sets=taken.input_sets,
+            contents=CONTENTS,
+            clocks=clocks(taken.readings, job.reader.note),
+            outputs=taken.outputs,
+            gap_ms=gaps,
+            wall_gap_ms=unexplained,
+            floor_ms=floors.moving,
+            arithmetic_floor_ms=floors.arithmetic,
+            fewer_operations=fewer,
+            warm_ms=_last(taken, "warm_ms"),
+            graph_ms=_last(taken, "graph_ms"),
+            left_out=taken.left_out,
+            seconds={part: round(spent, 3) for part, spent in taken.seconds.items()},
+            notes=tuple(taken.notes),
+        ),
+        taken.sides[CANDIDATE][0].trace,
+    )
 
 
-def _speedup(name: str, taken: dict[str, list[Samples]], candidate: list[list[list[float]]]) -> Speedup:
-    ratio, low, high = ratio_of_medians([samples.rounds for samples in taken[name]], candidate)
+def _not_a_time(timing: Timing, floor: float, what: str) -> None:
+    said = f"{timing.median_ms:.4f} ms is less than the {floor:.4f} ms that {what}"
+    raise CandidateError(Status.CHEAT, f"{said}: the work is not done when it is timed")
+
+
+def _speedup(name: str, taken: Taken) -> Speedup:
+    ratio, low, high = ratio_of_medians(_rounds(taken, name), _rounds(taken, CANDIDATE))
     return Speedup(baseline=name, ratio=ratio, low=low, high=high)
 
 
-def _gap(taken: Sequence[Samples]) -> float:
+def _gap(side: Sequence[Samples]) -> float:
     """Median of what the host's clock shows beyond the events, for the same calls."""
-    return median(host - event for samples in taken for event, host in samples.apart)
+    return median(host - event for samples in side for event, host in samples.apart)
 
 
-def _time_reference(problem: Problem, device: Device, policy: Policy) -> tuple[Timing, Timing | None, str]:
-    both = {EAGER: Side(), COMPILE: Side(compiled=True)}
-    try:
-        taken = sessions(problem, both, device, policy, count=1)
-    except MachineError as error:
-        taken = sessions(problem, {EAGER: Side()}, device, policy, count=1)
-        return _summary(taken, EAGER), None, f"torch.compile was not timed: {error}"
-    return _summary(taken, EAGER), _summary(taken, COMPILE), ""
+def _unexplained(side: Sequence[Samples]) -> float:
+    return median(gap for samples in side for gap in samples.unexplained)
 
 
-def _summary(taken: dict[str, list[Samples]], name: str) -> Timing:
-    return summary([samples.rounds for samples in taken[name]])
+def _rounds(taken: Taken, name: str) -> list[list[list[float]]]:
+    return [samples.rounds for samples in taken.sides[name]]
+
+
+def _summary(taken: Taken, name: str) -> Timing:
+    return summary(_rounds(taken, name))
+
+
+def _last(taken: Taken, what: str) -> dict[str, float]:
+    """What the last session took of this, by side."""
+    found = {name: getattr(side[-1], what) for name, side in taken.sides.items()}
+    return {name: value for name, value in found.items() if value is not None}

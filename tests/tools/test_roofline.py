@@ -5,7 +5,7 @@ import pytest
 from egg.state.problem import Region, TensorSpec, Workload
 from egg.state.settings import Policy
 from egg.tools.device import detect_device
-from egg.tools.roofline import floor_ms, matmul_rate, roofline_ms
+from egg.tools.roofline import arithmetic_floor_ms, floor_ms, matmul_rate, roofline_ms
 
 H200 = detect_device("sm_90")
 
@@ -48,3 +48,10 @@ def test_the_floor_lies_below_the_roofline_and_spares_the_degenerate() -> None:
     assert 8.9 < floor_ms(stream, H200) < 9.0
     assert floor_ms(stream.model_copy(update={"degenerate": ("constant output",)}), H200) == 0.0
     assert floor_ms(workload(min_bytes=1000), H200) == 0.0
+
+
+def test_the_arithmetic_floor_follows_the_policy_and_spares_the_degenerate() -> None:
+    at_tf32 = arithmetic_floor_ms(workload(), H200, Policy.TF32)
+    assert at_tf32 == pytest.approx(0.9 * 2 * 4096**3 / 494.7e12 * 1e3)
+    assert arithmetic_floor_ms(workload(), H200, Policy.IEEE) > at_tf32
+    assert arithmetic_floor_ms(workload(degenerate=("constant output",)), H200, Policy.IEEE) == 0.0

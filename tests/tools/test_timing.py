@@ -6,125 +6,179 @@ from random import Random
 
 import pytest
 
+from egg.state.conditions import TimedOutputs
 from egg.state.errors import MachineError
 from egg.state.evaluation import Status
 from egg.state.problem import TensorSpec, Workload
 from egg.state.settings import Policy
-from egg.tools import interleave, timing
+from egg.tools import session, timing
 from egg.tools.device import detect_device
 from egg.tools.errors import CandidateError
 from egg.tools.exclusive import exclusive
-from egg.tools.interleave import Samples, Side, sessions
+from egg.tools.interleave import Plan, Taken, sessions
+from egg.tools.session import Samples
+from egg.tools.sides import Opened, Side, block, opened, outputs
 from egg.tools.store import Store
+from egg.tools.timing import Floors, Measurement
+from tests.tools import timed
 from tests.tools.profiled import DOUBLING, candidate, problem
+from tests.tools.timed import H200, job
 
-H200 = detect_device("sm_90")
-PLAIN = candidate("", "return torch.relu(self.fc(x))")
-HALF = candidate("", "return torch.relu(self.fc(x[: len(x) // 8])).repeat(8, 1)")
+PLAIN = timed.candidate("return self.honest(x)")
+FOUR_TIMES = timed.problem(
+    "return sum(torch.relu(self.fc(x.repeat(8, 1))) for _ in range(4)).reshape(8, 64, 96)[0] / 4"
+)
+NONE = Floors()
+BRIEF = Plan(rounds=3, outputs=2)
 
 
-def taken(*, event: float, host: float, spread: float = 0.01) -> list[Samples]:
+def samples(*, event: float, host: float, spread: float = 0.01, unexplained: float = 0.1) -> list[Samples]:
     """A session of ten rounds with this time, and this much by the host's clock."""
     random = Random(event)
     rounds = [[event * random.gauss(1, spread) for _ in range(12)] for _ in range(10)]
-    return [Samples(rounds, [(event, host)] * 20)]
+    return [Samples(rounds, [(event, host)] * 20, [unexplained] * 20)]
 
 
-def on_cpu(sides: dict[str, Side], count: int = 1) -> dict[str, list[Samples]]:
-    return sessions(problem(), sides, H200, Policy.STOCK, count=count, clock="cpu")
+def conclude(floors: Floors = NONE, checked: int = 5, **sides: list[Samples]) -> Measurement:
+    taken = Taken(dict(sides), outputs=TimedOutputs(checked=checked, of=240, telling=checked), seeds=[1])
+    return timing.conclude(job(), taken, floors)
 
 
-@pytest.fixture
-def brief(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few samples: what is tested is not the figures."""
-    monkeypatch.setattr(interleave, "SAMPLES", 20)
-    monkeypatch.setattr(interleave, "SIDE_MS", 100.0)
+def test_sides_take_turns_and_the_faster_one_is_found() -> None:
+    sides = {timing.EAGER: Side(), timing.CANDIDATE: Side(source=PLAIN)}
+    found = sessions(job(FOUR_TIMES), sides, Plan(sessions=2, rounds=4, outputs=2))
+    assert [len(side) for side in found.sides.values()] == [2, 2]
+    for side in found.sides.values():
+        for one in side:
+            assert len(one.rounds) == 4
+            assert len(one.apart) == len(one.unexplained) == 8
+    assert len(set(found.seeds)) == 2 and found.input_sets == 4
+    measured = timing.conclude(job(), found, Floors())
+    assert measured.speedups[0].baseline == "eager" and measured.speedups[0].ratio > 1.3
+    told = measured.conditions
+    assert (told.sessions, told.rounds, told.outputs.checked) == (2, 8, 4)
+    assert told.samples["candidate"] == measured.timing.samples
+    assert set(told.seconds) == {"opening", "waiting", "timing", "checking"}
 
 
-def test_sides_take_turns_and_the_faster_one_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(interleave, "SIDE_MS", 400.0)
-    found = on_cpu({timing.EAGER: Side(), timing.CANDIDATE: Side(source=HALF)}, count=2)
-    assert [len(side) for side in found.values()] == [2, 2]
-    for side in found.values():
-        for session in side:
-            assert len(session.rounds) == interleave.ROUNDS
-            assert len({len(turn) for turn in session.rounds}) == 1
-            assert len(session.apart) == interleave.BLOCKS * interleave.APART
-    _, (speedup,) = timing.conclude(found, floor=0.0)
-    assert speedup.baseline == "eager" and speedup.proven and speedup.ratio > 1.3
-
-
-@pytest.mark.usefixtures("brief")
-def test_the_reference_is_not_proven_faster_than_itself() -> None:
-    found = on_cpu({timing.EAGER: Side(), timing.CANDIDATE: Side(source=PLAIN)})
-    _, (speedup,) = timing.conclude(found, floor=0.0)
-    assert speedup.low < 1.1 and speedup.high > 0.9
-
-
-@pytest.mark.usefixtures("brief")
 @pytest.mark.parametrize(
     ("forward", "status", "said"),
     [
-        ("return x + torch.ones(3)", Status.RUNTIME_ERROR, "line 12 (`return x + torch.ones(3)`)"),
+        ("return x + torch.ones(3)", Status.RUNTIME_ERROR, "`return x + torch.ones(3)`"),
         ("import os; os._exit(3)", Status.GPU_FAULT, "died"),
         ("return torch.empty(1 << 45)", Status.OUT_OF_MEMORY, "allocate"),
+        (
+            "self.calls += 1\nassert self.calls < 40, 'worn out'\nreturn self.honest(x)",
+            Status.RUNTIME_ERROR,
+            "worn out",
+        ),
     ],
 )
 def test_a_candidate_that_fails_is_a_verdict(forward: str, status: Status, said: str) -> None:
+    sides = {timing.EAGER: Side(), timing.CANDIDATE: Side(source=timed.candidate(forward))}
     with pytest.raises(CandidateError) as raised:
-        on_cpu({timing.EAGER: Side(), timing.CANDIDATE: Side(source=candidate("", forward))})
+        sessions(job(), sides, BRIEF)
     assert raised.value.status is status and said in raised.value.feedback
 
 
-@pytest.mark.usefixtures("brief")
-def test_a_candidate_that_fails_late_is_a_verdict_too() -> None:
-    forward = "self.calls = getattr(self, 'calls', 0) + 1\nassert self.calls < 40, 'worn out'\nreturn self.fc(x)"
-    with pytest.raises(CandidateError, match="worn out"):
-        on_cpu({timing.EAGER: Side(), timing.CANDIDATE: Side(source=candidate("", forward))})
-
-
 def test_a_reference_that_fails_is_the_machines_fault() -> None:
-    broken = problem().model_copy(update={"source": problem().source.replace("torch.relu(", "torch.relu_missing(")})
     with pytest.raises(MachineError, match="timing eager of the reference"):
-        sessions(broken, {timing.EAGER: Side()}, H200, Policy.STOCK, count=1, clock="cpu")
+        sessions(job(timed.problem("return torch.relu_missing(x)")), {timing.EAGER: Side()}, BRIEF)
+
+
+def test_a_baseline_that_fails_or_takes_too_long_is_left_out() -> None:
+    sides = {
+        timing.EAGER: Side(),
+        "fails": Side(source=timed.candidate("return x.missing"), optional=True),
+        "slow": Side(source=timed.candidate("import time; time.sleep(60)"), optional=True, seconds=2),
+        "late": Side(source=timed.candidate("self.calls += 1; assert self.calls < 30\nreturn x"), optional=True),
+    }
+    found = sessions(job(), sides, BRIEF)
+    assert list(found.sides) == ["eager"] and len(found.sides["eager"][0].rounds) == 3
+    assert "no answer within 2 s" in found.left_out["slow"] and set(found.left_out) == {"fails", "slow", "late"}
 
 
 def test_rounds_are_mirrored() -> None:
-    orders = {tuple(interleave._mirrored(["a", "b", "c"], Random(seed))) for seed in range(40)}
-    assert len(orders) == 6
-    assert all(order == order[::-1] for order in orders)
+    assert session.mirrored(["a", "b", "c"]) == ["a", "b", "c", "c", "b", "a"]
+
+
+def test_the_references_timer_is_kept_between_candidates_and_new_for_a_confirmation() -> None:
+    sides = {timing.EAGER: Side(), timing.CANDIDATE: Side(source=PLAIN)}
+    first, second = (sessions(job(), sides, BRIEF).seeds for _ in range(2))
+    assert first == second
+    assert sessions(job(), sides, BRIEF._replace(fresh=True)).seeds != first
+
+
+def test_a_slow_warm_up_does_not_shorten_the_measurement() -> None:
+    slow = timed.candidate("self.calls += 1\nimport time; time.sleep(0.2 * (self.calls < 12))\nreturn self.honest(x)")
+    found = sessions(job(), {timing.EAGER: Side(), timing.CANDIDATE: Side(source=slow)}, BRIEF)
+    assert all(len(turn) >= 2 for turn in found.sides["candidate"][0].rounds)
+
+
+@pytest.mark.parametrize(
+    "told", [{}, {"event_ms": [1.0], "apart": []}, {"event_ms": [1.0, float("nan")], "apart": [[1, 1]]},
+             {"event_ms": [1.0, -1.0], "apart": [[1, 1]]}, {"event_ms": [1.0, "2"], "apart": [[1, 1]]}]
+)  # fmt: skip
+def test_forged_figures(told: dict[str, object]) -> None:
+    with pytest.raises(CandidateError, match="forged"):
+        block(told, 2, 1)
+    assert block({"event_ms": [1, 2.0], "apart": [[1, 2]]}, 2, 1).events == [1.0, 2.0]
+
+
+def test_forged_answers() -> None:
+    assert opened({"typical_ms": 0.1, "sets": 10**9}) == Opened(0.1, 4)
+    for told in ({}, {"typical_ms": "x", "sets": 1}, {"typical_ms": float("inf"), "sets": 1}):
+        with pytest.raises(CandidateError, match="forged"):
+            opened(told)
+    for entry in ({}, {"place": "output", "dtype": 3}, None):
+        with pytest.raises(CandidateError, match="forged"):
+            outputs({"outputs": [entry]})
 
 
 def test_a_time_below_the_floor_is_no_time() -> None:
-    found = {timing.EAGER: taken(event=1.0, host=1.02), timing.CANDIDATE: taken(event=0.01, host=0.03)}
-    assert timing.conclude(found, floor=0.009)[1][0].ratio > 90
+    eager, fast = samples(event=1.0, host=1.02), samples(event=0.01, host=0.03)
+    assert conclude(Floors(0.009), eager=eager, candidate=fast).speedups[0].ratio > 90
     with pytest.raises(CandidateError, match=r"less than the 0\.0200 ms") as raised:
-        timing.conclude(found, floor=0.02)
+        conclude(Floors(0.02), eager=eager, candidate=fast)
     assert raised.value.status is Status.CHEAT
-    found[timing.EAGER] = taken(event=0.015, host=0.02)  # a lookup, say, that reads little of its table
-    timing.conclude(found, floor=0.02)
+    lookup = samples(event=0.015, host=0.02)  # reads little of its table
+    conclude(Floors(0.02), eager=lookup, candidate=fast)
+
+
+def test_fewer_operations_than_the_reference_are_believed_only_with_the_outputs_seen() -> None:
+    eager, fast = samples(event=1.0, host=1.02), samples(event=0.01, host=0.03)
+    assert conclude(Floors(0.0, 0.5), eager=eager, candidate=fast).conditions.fewer_operations
+    assert not conclude(Floors(0.0, 0.005), eager=eager, candidate=fast).conditions.fewer_operations
+    with pytest.raises(CandidateError, match="no output of a timed call"):
+        conclude(Floors(0.0, 0.5), checked=0, eager=eager, candidate=fast)
 
 
 def test_work_on_another_stream_is_seen_by_the_second_clock() -> None:
-    found = {timing.EAGER: taken(event=1.0, host=1.02), timing.CANDIDATE: taken(event=0.2, host=0.9)}
     with pytest.raises(CandidateError, match="another stream"):
-        timing.conclude(found, floor=0.0)
+        conclude(eager=samples(event=1.0, host=1.02), candidate=samples(event=0.2, host=0.9))
+
+
+def test_work_between_the_calls_is_seen_by_our_own_clock() -> None:
+    eager = samples(event=1.0, host=1.02)
+    with pytest.raises(CandidateError, match="by our own clock"):
+        conclude(eager=eager, candidate=samples(event=0.2, host=0.2, unexplained=0.9))
+    conclude(eager=eager, candidate=samples(event=0.2, host=0.2, unexplained=0.2))
 
 
 def test_the_host_being_slow_for_both_is_no_cheat() -> None:
-    found = {timing.EAGER: taken(event=0.01, host=0.3), timing.CANDIDATE: taken(event=0.008, host=0.31)}
-    assert timing.conclude(found, floor=0.0)[0].samples == 120
+    slow = conclude(eager=samples(event=0.01, host=0.3), candidate=samples(event=0.008, host=0.31))
+    assert slow.timing.samples == 120
 
 
 def test_torch_compile_is_one_more_baseline() -> None:
-    found = {
-        timing.EAGER: taken(event=2.0, host=2.0),
-        timing.CANDIDATE: taken(event=1.0, host=1.0),
-        timing.COMPILE: taken(event=0.9, host=0.9),
-    }
-    eager, compiled = timing.conclude(found, floor=0.0)[1]
-    assert (eager.baseline, compiled.baseline) == ("eager", "compile")
-    assert eager.proven and not compiled.proven
+    found = conclude(
+        eager=samples(event=2.0, host=2.0),
+        compile=samples(event=0.9, host=0.9),
+        compile_max=samples(event=1.0, host=1.0),
+        candidate=samples(event=1.0, host=1.0),
+    ).speedups
+    assert [speedup.baseline for speedup in found] == ["eager", "compile", "compile_max"]
+    assert [speedup.proven for speedup in found] == [True, False, False]
 
 
 def test_nothing_is_measured_without_a_gpu(tmp_path: Path) -> None:
@@ -163,12 +217,15 @@ def test_one_job_a_gpu_across_processes() -> None:
 
 @pytest.mark.gpu
 @pytest.mark.slow
-def test_on_the_gpu_a_fused_kernel_is_timed_beside_both_baselines(tmp_path: Path) -> None:
+def test_on_the_gpu_a_fused_kernel_is_timed_beside_all_baselines(tmp_path: Path) -> None:
     device = detect_device(None)
-    store = Store(tmp_path)
     source = candidate("", "return torch.relu(torch.addmm(self.fc.bias, x, self.fc.weight.t()))")
-    found, speedups, _ = timing.compare(problem(), source, device, Policy.STOCK, store, thorough=True)
-    assert found.samples >= 300 and 0 < found.median_ms < 1
-    assert [speedup.baseline for speedup in speedups] == ["eager", "compile"]
-    assert all(speedup.low <= speedup.ratio <= speedup.high for speedup in speedups)
-    assert 0.7 < speedups[0].ratio < 1.4
+    found = timing.compare(problem(), source, device, Policy.STOCK, Store(tmp_path), thorough=True)
+    assert found.timing.samples >= 300 and 0 < found.timing.median_ms < 1
+    assert [speedup.baseline for speedup in found.speedups][:2] == ["eager", "compile"]
+    assert all(speedup.low <= speedup.ratio <= speedup.high for speedup in found.speedups)
+    assert 0.7 < found.speedups[0].ratio < 1.4
+    told = found.conditions
+    assert told.outputs.checked == told.outputs.telling >= 2 * told.sessions
+    assert told.clocks.sm_mhz and told.clocks.sm_mhz.low > 300
+    assert set(told.graph_ms) >= {"eager", "candidate"} and set(told.warm_ms) >= {"candidate"}

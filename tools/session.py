@@ -1,0 +1,171 @@
+"""One session of timing: processes that are set up, asked in turns, and what they answered."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+from egg.state.conditions import TimedOutputs
+from egg.state.evaluation import Status
+from egg.tools.conditions import steady
+from egg.tools.errors import CandidateError
+from egg.tools.nvml import Reader, Reading
+from egg.tools.sandbox.client import Worker
+from egg.tools.sides import BOUNDS, LeftOut, Side, block, checked, opened, outputs
+
+EAGER, COMPILE, COMPILE_MAX, CANDIDATE = "eager", "compile", "compile_max", "candidate"
+SAMPLES = 400  # of each side in a session, unless that takes longer than
+SIDE_MS = 1000.0
+LEAST = 2  # samples of a block all the same: a slow warm-up buys nobody a short measurement
+CALL_MS = 0.2  # what a sample takes beside the call
+APART = 1  # samples a block for the second clock
+WARMUP, WARMUP_MS = 3, 5.0
+SHORT_MS = 0.05
+BESIDE_SAMPLES = 50
+OUTPUT_BYTES = 512 << 20  # of kept outputs a session
+LEAST_OUTPUTS = 2
+
+
+@dataclass
+class Samples:
+    """One side's figures in one session, milliseconds."""
+
+    rounds: list[list[float]] = field(default_factory=list)
+    apart: list[tuple[float, float]] = field(default_factory=list)
+    """By events and by the host's clock, for the same calls."""
+    unexplained: list[float] = field(default_factory=list)
+    """Of each block, a call: what our own clock shows beyond the times that were reported."""
+    trace: dict[str, Any] | None = None
+    """Of a candidate's first session: what its process says a forward pass does on the GPU."""
+    warm_ms: float | None = None
+    graph_ms: float | None = None
+
+
+class Session:
+    """Rounds of blocks. The candidate's calls are counted here, so that each one's inputs are known."""
+
+    def __init__(
+        self, sides: Mapping[str, Side], workers: Mapping[str, Worker], rounds: int, outputs: int, reader: Reader,
+        random: Random,
+    ) -> None:  # fmt: skip
+        self.sides, self.workers, self.reader, self.random = dict(sides), workers, reader, random
+        self.taken = {name: Samples() for name in sides}
+        self.left_out: dict[str, str] = {}
+        self.readings: list[list[Reading | None]] = []
+        self.kept: list[dict[str, Any]] = []
+        self.calls = 0
+        self.note = ""
+        self.thrown_away = 0
+        told = {name: opened(worker.opened.value) for name, worker in workers.items()}
+        self.typical = {name: one.typical_ms for name, one in told.items()}
+        self.sets = {name: one.sets for name, one in told.items()}
+        self.blocks = 2 * rounds
+        size = max(1, workers[EAGER].opened.value["output_bytes"]) if EAGER in workers else OUTPUT_BYTES
+        self.outputs = min(outputs, self.blocks, max(LEAST_OUTPUTS, OUTPUT_BYTES // size))
+
+    def round(self) -> None:
+        """Two blocks of each side: in random order, then the same backwards, so that a steady drift cancels."""
+        names = list(self.sides)
+        self.random.shuffle(names)
+        for mine in self.taken.values():
+            mine.rounds.append([])
+        self.readings.append([])
+        for name in mirrored(names):
+            if name in self.sides:
+                self._asked(name, lambda name=name: self._block(name))
+
+    def _block(self, name: str) -> None:
+        warmup = WARMUP if self.typical[name] < WARMUP_MS else 1
+        samples = self._size(name)
+        before = self.reader.read()
+        began = perf_counter()
+        answer = self._ask(name, {"do": "block", "warmup": warmup, "apart": APART, "samples": samples})
+        wall_ms = (perf_counter() - began) * 1e3
+        after = self.reader.read()
+        times = block(answer, samples, APART)
+        mine = self.taken[name]
+        mine.rounds[-1] += times.events
+        mine.apart += times.apart
+        told = sum(times.events) + warmup * median(times.events) + sum(host for _, host in times.apart)
+        mine.unexplained.append((wall_ms - told) / (warmup + APART + samples))
+        self.readings[-1].append(_latest(before, after))
+        if name == CANDIDATE:
+            self.calls += warmup + APART + samples
+            self._keep_perhaps()
+
+    def _size(self, name: str) -> int:
+        """Samples of a block, a random number: which call is a block's last, nobody can know who is called."""
+        usual = SIDE_MS / self.blocks / (self.typical[name] + CALL_MS)
+        size = int(max(LEAST, min(SAMPLES / self.blocks, usual)))
+        return self.random.randint(size - size // 2, size + size // 2)
+
+    def _keep_perhaps(self) -> None:
+        """Keep the output of the call that was the last, chosen after it was made: so many of all blocks, all alike."""
+        done = len(self.taken[CANDIDATE].unexplained)
+        if self.random.random() * (self.blocks - done + 1) < self.outputs - len(self.kept):
+            answer = self._ask(CANDIDATE, {"do": "keep", "name": f"timed-{len(self.kept)}"})
+            self.kept.append({"turn": self.calls, "outputs": outputs(answer)})
+
+    def beside(self, wanted: bool) -> None:
+        """What is reported beside the figures, last, since a graph that cannot be captured may spoil a process."""
+        for name in list(self.sides):
+            if wanted and self.typical[name] < SHORT_MS:
+                self._asked(name, lambda name=name: self._report(name, "warm_ms"))
+            if self.sides[name].traced:
+                self.taken[name].trace = self._ask(name, {"do": "trace"})["trace"]
+            if wanted:
+                self._asked(name, lambda name=name: self._report(name, "graph_ms"))
+
+    def _report(self, name: str, what: str) -> None:
+        reply = self.workers[name].ask({"do": what, "samples": BESIDE_SAMPLES}, BOUNDS.seconds)
+        value = reply.value.get("ms") if reply.ok else None
+        setattr(self.taken[name], what, float(value) if isinstance(value, float) and value > 0 else None)
+
+    def discard(self) -> None:
+        """Throw away the rounds in which the GPU's clock was held back."""
+        good, self.note = steady(self.readings)
+        for mine in self.taken.values():
+            self.thrown_away += sum(len(turn) for turn, keep in zip(mine.rounds, good, strict=True) if not keep)
+            mine.rounds = [turn for turn, keep in zip(mine.rounds, good, strict=True) if keep]
+
+    def check_outputs(self, seed: int, folder: Path) -> TimedOutputs:
+        """Have the reference's process compare the outputs kept in `folder` with its own for the same inputs.
+
+        Raises:
+            CandidateError: one is wrong.
+        """
+        asked = {"do": "compare", "seed": seed, "sets": self.sets[CANDIDATE], "calls": self.kept, "folder": str(folder)}
+        answer = self._ask(EAGER, asked)
+        if answer["wrong"]:
+            said = f"a timed call gave a wrong output: {answer['wrong']}"
+            if answer["gross"]:
+                raise CandidateError(Status.CHEAT, f"{said}; what was timed is not what was checked before")
+            raise CandidateError(Status.MISMATCH, said)
+        timed = sum(len(turn) for turn in self.taken[CANDIDATE].rounds)
+        return TimedOutputs(checked=answer["checked"], of=timed, telling=answer["telling"], note=answer["note"])
+
+    def _ask(self, name: str, message: dict[str, Any]) -> dict[str, Any]:
+        return checked(self.workers[name].ask(message, BOUNDS.seconds), name, self.sides[name])
+
+    def _asked(self, name: str, what: Any) -> None:
+        try:
+            what()
+        except LeftOut as reason:
+            self.left_out[name] = str(reason)
+            del self.sides[name], self.taken[name]
+
+
+def mirrored(names: list[str]) -> list[str]:
+    """A B B A."""
+    return names + names[::-1]
+
+
+def _latest(before: Reading | None, after: Reading | None) -> Reading | None:
+    """A block's reading is the one at its end, when the GPU had work until a moment ago, with both's reasons."""
+    if before is None or after is None:
+        return after
+    reasons = tuple(sorted({*before.reasons, *after.reasons}))
+    return Reading(after.sm_mhz, after.memory_mhz, after.temperature_c, after.power_w, reasons)

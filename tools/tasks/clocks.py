@@ -1,0 +1,121 @@
+"""For the timer: how long a call takes, on the GPU by events, without one by the host's clock."""
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any, Protocol
+
+import torch
+
+COVER_CYCLES = 200_000
+"""Of an idle kernel, about 0.1 ms, behind which the host launches the call of a warm sample."""
+CAPTURE_CALLS = 3
+
+
+class Clock(Protocol):
+    """What a bench asks of the machine it runs on."""
+
+    device: str
+
+    def free_bytes(self) -> int: ...
+    def held_bytes(self) -> int: ...
+    def sync(self) -> None: ...
+    def sample(self, call: Callable[[], Any], *, apart: bool) -> tuple[float, float]: ...
+    def warm(self, call: Callable[[], Any], samples: int) -> float | None: ...
+    def captured(self, call: Callable[[], Any]) -> Callable[[], Any] | None: ...
+
+
+class CudaClock:
+    """Event pairs on the current stream, and a host clock around the same call."""
+
+    def __init__(self, flush_bytes: int) -> None:
+        self.device = "cuda"
+        self._sync, self._event = torch.cuda.synchronize, torch.cuda.Event
+        self._flushed = torch.empty(max(flush_bytes, 1), dtype=torch.int8, device="cuda")
+
+    def free_bytes(self) -> int:
+        return int(torch.cuda.mem_get_info()[0])
+
+    def held_bytes(self) -> int:
+        return int(torch.cuda.memory_reserved())
+
+    def sync(self) -> None:
+        self._sync()
+
+    def sample(self, call: Callable[[], Any], *, apart: bool) -> tuple[float, float]:
+        """Milliseconds by events and by the host.
+
+        Before the call the second-level cache is filled with other data. That write also covers the time the host takes
+        to launch the first kernels, as in any program that keeps its GPU busy; `apart` waits for it first, so that the
+        host's clock covers the call alone. The host waits for the whole device, whatever stream the work is on.
+        """
+        start, end = (self._event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
+        self._sync()
+        self._flushed.zero_()
+        if apart:
+            self._sync()
+        began = perf_counter()
+        start.record()
+        call()
+        end.record()
+        self._sync()
+        return start.elapsed_time(end), (perf_counter() - began) * 1e3
+
+    def warm(self, call: Callable[[], Any], samples: int) -> float | None:
+        """Median milliseconds by events, nothing flushed; an idle kernel covers the launch in place of the flush."""
+        times: list[float] = []
+        for _ in range(samples):
+            start, end = (self._event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
+            self._sync()
+            torch.cuda._sleep(COVER_CYCLES)  # type: ignore[no-untyped-call]
+            start.record()
+            call()
+            end.record()
+            self._sync()
+            times.append(start.elapsed_time(end))
+        return sorted(times)[len(times) // 2]
+
+    def captured(self, call: Callable[[], Any]) -> Callable[[], Any] | None:
+        """The call as a CUDA graph; None where it cannot be captured."""
+        graph, side = torch.cuda.CUDAGraph(), torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        try:
+            side.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(side):
+                for _ in range(CAPTURE_CALLS):
+                    call()
+            torch.cuda.current_stream().wait_stream(side)
+            with torch.cuda.graph(graph):
+                call()
+            self._sync()
+        except Exception:  # whatever stands in its way: it is only reported
+            return None
+        return graph.replay
+
+
+class CpuClock:
+    """The host's clock alone: lets the parent's side be tested where there is no GPU. Its figures are no result."""
+
+    device = "cpu"
+
+    def __init__(self, flush_bytes: int) -> None:
+        pass
+
+    def free_bytes(self) -> int:
+        return 1 << 30
+
+    def held_bytes(self) -> int:
+        return 0
+
+    def sync(self) -> None:
+        pass
+
+    def sample(self, call: Callable[[], Any], *, apart: bool) -> tuple[float, float]:
+        began = perf_counter()
+        call()
+        spent = (perf_counter() - began) * 1e3
+        return spent, spent
+
+    def warm(self, call: Callable[[], Any], samples: int) -> float | None:
+        return None
+
+    def captured(self, call: Callable[[], Any]) -> Callable[[], Any] | None:
+        return None
