@@ -83,7 +83,7 @@ def by_events(call: Callable[[], Any], launches: Launches, passes: int, seconds:
     launches.seen = []
     for _ in range(passes):
         marks: list[tuple[Launch, Any, Any]] = []
-        launches.around = lambda launch, start, marks=marks: _between(launch, start, marks)  # type: ignore[misc]
+        launches.around = lambda launch, start, marks=marks: _between(launch, start, marks)
         try:
             first, last = _event(), _event()
             torch.cuda._sleep(int((seconds + 0.002) * AHEAD_CYCLES_A_SECOND))  # type: ignore[no-untyped-call]
