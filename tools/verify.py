@@ -1,33 +1,42 @@
 """Is a candidate right? It runs in one child and never sees what is expected; a trusted child compares its outputs."""
 
-import os
-import tempfile
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Literal
 
 from egg.state.device import Device
-from egg.state.evaluation import Accuracy, Evaluation, Status
+from egg.state.evaluation import Accuracy, Evaluation
+from egg.state.fault import HeldOut
 from egg.state.problem import Problem
 from egg.state.settings import Policy
+from egg.state.status import Status
 from egg.tools.errors import CandidateError
-from egg.tools.exclusive import shared as beside_other_checks
-from egg.tools.folders import scratch_parent
+from egg.tools.failure import faults_of
+from egg.tools.heldout import held_out
 from egg.tools.problem import sized_candidate, sized_source
-from egg.tools.sandbox.client import Bounds, Reply, run
-from egg.tools.shrink import resized
+from egg.tools.share import no_work
+from egg.tools.step import LARGE_BYTE, NAN_BYTE, Step
 from egg.tools.store import Store
+from egg.tools.trial import Trial
 
 Depth = Literal["search", "quick", "confirm"]
-KINDS: dict[Depth, tuple[str, ...]] = {
-    "quick": ("own", "normal"),
-    "search": ("own", "normal", "integers", "heavy"),
-    "confirm": ("own", "normal", "integers", "heavy", "own", "normal", "heavy", "own"),
-}
-"""Distributions of the floating-point inputs, in order. Each has a secret seed of its own."""
-VERSION = 3
+VERSION = 4
 SECONDS = 120.0
-CPU_BYTES = 2 << 30
-GPU_BYTES = 96 << 30
+SLOW_S, CHEAP_S = 2.0, 0.25
+"""A forward pass in the interpreter that takes longer than the first is not run for the sake of every finding; one that
+takes less than the second is repeated more often."""
+REPEATS = 3
+DRAWS = 8
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a check that passed has shown."""
+
+    accuracy: tuple[Accuracy, ...]
+    feedback: str
+    deterministic: bool | None
+    held_out: tuple[HeldOut, ...] = ()
 
 
 def check(
@@ -42,22 +51,28 @@ def check(
 ) -> Evaluation:
     """Correctness alone: at full size on the GPU, or at the small size in Triton's interpreter.
 
-    `seconds` bounds all runs of the candidate together.
+    `seconds` bounds all runs of the candidate together; held-out sizes have as much again.
 
     Raises:
         UserError: no GPU, and no small size.
-        MachineError: the trusted side failed.
+        MachineError: the trusted side failed, or the reference needs more memory than there is.
     """
 
     def produce() -> Evaluation:
         try:
             sized = sized_candidate(problem, source, device)
-            accuracy, feedback = _check(problem, sized, device, policy, KINDS[cases], seconds)
+            found = examine(sized_source(problem, device), sized, device, policy, cases, seconds)
+            beyond = held_out(problem, source, device, policy, seconds) if cases == "confirm" else ()
         except CandidateError as error:
-            return Evaluation(status=error.status, feedback=error.feedback, mode=mode(device))
-        if cases == "confirm" and device.present and problem.small_source:
-            feedback = f"{feedback}\n{_held_out(problem, source, device, policy, seconds)}".strip()
-        return Evaluation(status=Status.OK, feedback=feedback, mode=mode(device), accuracy=accuracy)
+            return Evaluation(status=error.status, feedback=error.feedback, faults=error.faults, mode=mode(device))
+        return Evaluation(
+            status=Status.OK,
+            feedback="\n".join(part for part in (found.feedback, *map(_told, beyond)) if part),
+            mode=mode(device),
+            accuracy=found.accuracy,
+            deterministic=found.deterministic,
+            held_out=(*found.held_out, *beyond),
+        )
 
     key = {
         "problem": problem.digest,
@@ -66,7 +81,7 @@ def check(
         "policy": policy.value,
         "gpu": [device.uuid, device.driver] if device.present else None,
         "software": device.software,
-        "cases": KINDS[cases],
+        "cases": cases,
         "seconds": seconds,
         "version": VERSION,
     }
@@ -81,13 +96,12 @@ def probe(
     `status` and `feedback`, and for each output, if it ran, `place`, `shape`, `candidate` and `expected`: values at
     a few places.
     """
-    shared = shared_payload(problem, device, policy) | {"cases": [{"kind": kind, "seed": secret()}]}
     try:
         sized = sized_candidate(problem, source, device)
-        seen = _compared(shared, sized, device, SECONDS, "show", ghost=False)[1]
+        with Trial(sized_source(problem, device), sized, device, policy, SECONDS, traits=False) as trial:
+            return {"kind": kind, **trial.show(Step(kind, kind))}
     except CandidateError as error:
         return {"kind": kind, "status": error.status.value, "feedback": error.feedback}
-    return {"kind": kind, **seen}
 
 
 def mode(device: Device) -> str:
@@ -95,105 +109,96 @@ def mode(device: Device) -> str:
     return "gpu" if device.present else "interpreter"
 
 
-def bounds(device: Device, seconds: float, folder: str | None = None) -> Bounds:
-    """Limits of a child that runs a problem's tensors."""
-    return Bounds(seconds=seconds, memory_bytes=GPU_BYTES if device.present else CPU_BYTES, folder=folder)
+def examine(
+    problem: str, source: str, device: Device, policy: Policy, depth: Depth, seconds: float, *, whole: bool = True
+) -> Findings:
+    """Every case of a depth, for texts of one size. Without `whole` whose work it is, is not asked.
+
+    Raises:
+        CandidateError: the candidate is wrong.
+        MachineError: the trusted side failed.
+    """
+    with Trial(problem, source, device, policy, seconds, traits=depth != "quick") as trial:
+        first = Step("own (1)", "own")
+        if trial.random:
+            trial.draws(first, DRAWS)
+            trial.draws(Step("normal (2)", "normal"), DRAWS)
+            same, slow = None, False
+        else:
+            trial.run([first])
+            slow = not device.present and trial.call_s > SLOW_S
+            trial.run(_steps(depth, trial, slow))
+            same = _repeats(trial, first, slow)
+        replay = trial.replay(first) if whole else None
+        if trial.tampered:
+            raise CandidateError(Status.CHEAT, f"the candidate replaces {', '.join(trial.tampered)}")
+        if shown := no_work(replay, trial.launches):
+            raise shown
+        # Last, since a child whose forward pass raised answers no more.
+        layouts = _strided(trial) if depth == "confirm" and not (slow or trial.random) else ()
+        return Findings(_accuracies(trial), _notes(trial, depth), same, layouts)
 
 
-def shared_payload(problem: Problem, device: Device, policy: Policy) -> dict[str, Any]:
-    """What the candidate's child and the trusted one must agree on."""
-    return {
-        "problem": sized_source(problem, device),
-        "policy": policy.value,
-        "device": "cuda" if device.present else "cpu",
-        "seed": secret(),
-    }
+def _steps(depth: Depth, trial: Trial, slow: bool) -> list[Step]:
+    """The calls after the first, most telling first. Each has a secret seed of its own."""
+    kinds: list[tuple[str, bool]] = [("normal", False)]
+    if depth != "quick":
+        kinds += [("heavy", True), ("integers", False)]
+    if depth != "quick" and not slow:
+        kinds += [("large", True)]
+    if depth == "confirm":
+        kinds += [("uniform", False), ("own", True), ("normal", False), ("heavy", True), ("own", False)]
+    steps = [Step("", kind, "integers" if _whole(kind, trial) else "own", fresh=fresh) for kind, fresh in kinds]
+    if depth != "quick" and trial.same_weights and trial.has_weights:
+        steps.insert(1, Step("", "normal", "moved"))
+    if trial.scales and not slow:
+        steps.append(Step("", "rows"))
+    return [step.named(f"{step.kind} ({number} of {len(steps) + 1})") for number, step in enumerate(steps, 2)]
 
 
-def secret() -> int:
-    """A seed nobody can have prepared for."""
-    return int.from_bytes(os.urandom(4), "little")
+def _whole(kind: str, trial: Trial) -> bool:
+    return kind == "integers" and trial.same_weights and trial.has_weights
 
 
-def candidate_failure(reply: Reply, device: Device) -> CandidateError:
-    """The verdict on a candidate whose child did not finish."""
-    if reply.value.get("type") == "CandidateError":
-        return CandidateError(Status(reply.value["status"]), str(reply.value["feedback"]))
-    if reply.state == "timeout":
-        return CandidateError(Status.TIMEOUT, f"{reply.error}: an endless loop, a deadlock, or far too much work")
-    if reply.state == "out_of_memory":
-        return CandidateError(Status.OUT_OF_MEMORY, reply.error)
-    if reply.error.endswith("code 0 unasked"):
-        return CandidateError(Status.CHEAT, "the candidate ended its process before its outputs were taken")
-    status = Status.GPU_FAULT if device.present and reply.state == "crashed" else Status.RUNTIME_ERROR
-    return CandidateError(status, f"{reply.error}\n{reply.output[-1500:]}".strip())
+def _repeats(trial: Trial, first: Step, slow: bool) -> bool | None:
+    """Whether the first call, made again amid other leftovers in memory, gives the same bits; None if not asked."""
+    if slow:  # interpreted programs run in order; what a slow one would show is not worth the wait
+        return None
+    count = REPEATS if trial.call_s < CHEAP_S else 1
+    same = [trial.repeat(first, LARGE_BYTE if number % 2 == 0 else NAN_BYTE) for number in range(count)]
+    return all(same)
 
 
-def _check(
-    problem: Problem, source: str, device: Device, policy: Policy, kinds: tuple[str, ...], seconds: float
-) -> tuple[tuple[Accuracy, ...], str]:
-    shared = shared_payload(problem, device, policy)
-    shared["cases"] = [{"kind": kind, "seed": secret()} for kind in kinds]
-    answer, verdict = _compared(shared, source, device, seconds, "compare", ghost=True)
-    accuracy = tuple(Accuracy.model_validate(entry) for entry in verdict["accuracy"])
-    if verdict["status"] != Status.OK:
-        feedback = "\n".join(part for part in (verdict["feedback"], answer["weights"]) if part)
-        raise CandidateError(Status(verdict["status"]), feedback)
-    if answer["tampered"]:
-        raise CandidateError(Status.CHEAT, f"the candidate replaces {', '.join(answer['tampered'])}")
-    if answer["idle"]:
-        raise CandidateError(
-            Status.NOT_TRITON,
-            "the output is the same without the candidate's Triton launches: PyTorch computes it"
-            if answer["launches"]
-            else "no Triton kernel is launched",
-        )
-    return accuracy, verdict["feedback"]
-
-
-def _compared(
-    shared: dict[str, Any], source: str, device: Device, seconds: float, task: str, *, ghost: bool
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What the candidate's child says, and what the trusted one says of its files."""
-    interpret = not device.present
-    with beside_other_checks(device), tempfile.TemporaryDirectory(prefix="egg-", dir=scratch_parent()) as folder:
-        asked = {**shared, "source": source, "ghost": ghost}
-        reply = run("egg.tools.tasks.candidate:run", asked, bounds(device, seconds, folder), interpret=interpret)
-        if not reply.ok:
-            raise candidate_failure(reply, device)
-        answer = _well_formed(reply.value)
-        told = {**shared, "answer": answer, "folder": folder}
-        trusted = run(f"egg.tools.tasks.compare:{task}", told, bounds(device, 600), interpret=interpret)
-    return answer, trusted.require("comparing outputs with the reference")
-
-
-def _held_out(problem: Problem, source: str, device: Device, policy: Policy, seconds: float) -> str:
-    """Whether it is right at sizes it was not written for: told, never held against it."""
-    small = problem.model_copy(update={"source": problem.small_source})
+def _strided(trial: Trial) -> tuple[HeldOut, ...]:
+    """Inputs as users may pass them, transposed or sliced. The problem does not ask for it, so it is told only."""
+    step = Step("strided", "own", strided=True, fresh=True)
     try:
-        resized_source = resized(source, problem.source, problem.small_constants)
-        _check(small, resized_source, device, policy, KINDS["quick"], seconds)
+        told = trial.judged(step, trial.call(step))
     except CandidateError as error:
-        return f"held-out sizes {problem.small_constants}: {error.status}: {error.feedback}"
-    return f"held-out sizes {problem.small_constants}: ok"
+        return (HeldOut(sizes={}, why="strided", status=error.status, feedback=error.feedback),)
+    faults = faults_of(told)
+    status, feedback = (faults[0].kind, faults[0].text) if faults else (Status.OK, "")
+    return (HeldOut(sizes={}, why="strided", status=status, feedback=feedback),)
 
 
-def _well_formed(answer: dict[str, Any]) -> dict[str, Any]:
-    """The candidate's answer with every field that is read later; a forged one is found out here or by its files."""
-    try:
-        entry_keys = {"place", "shape", "dtype", "file", "odd"}
-        lists = [case["outputs"] for case in answer["cases"]] + ([answer["again"]] if answer["again"] else [])
-        for entry in (entry for entries in lists for entry in entries):
-            if set(entry) != entry_keys or not all(isinstance(size, int) for size in entry["shape"]):
-                raise ValueError
-        mutated = [[int(n) for n in case["mutated"]] for case in answer["cases"]]
-        return {
-            "cases": [{"outputs": o["outputs"], "mutated": m} for o, m in zip(answer["cases"], mutated, strict=True)],
-            "again": answer["again"],
-            "idle": bool(answer["idle"]),
-            "launches": int(answer["launches"]),
-            "weights": str(answer["weights"])[:500],
-            "tampered": [str(name)[:80] for name in answer["tampered"]],
-        }
-    except (KeyError, TypeError, ValueError) as error:
-        raise CandidateError(Status.CHEAT, "the answer of the candidate's process is forged") from error
+def _accuracies(trial: Trial) -> tuple[Accuracy, ...]:
+    return tuple(Accuracy.model_validate(entry) for entry in trial.accuracy)
+
+
+def _notes(trial: Trial, depth: Depth) -> str:
+    notes = list(trial.findings)
+    if trial.random:
+        notes.append("the reference is random: compared by distribution over repeated draws")
+    elif not trial.accuracy:
+        notes.append("no case has finite values to judge by; only shapes and types were checked")
+    if depth != "quick" and trial.has_weights and not trial.same_weights:
+        why = trial.weights or "its parameters have other names"
+        notes.append(f"not tried with weights that change after construction: {why}")
+    return "\n".join(notes)
+
+
+def _told(beyond: HeldOut) -> str:
+    sizes = ", ".join(f"{name} {size}" for name, size in beyond.sizes.items())
+    status = beyond.status or "left out, the reference itself cannot be run so"
+    first = beyond.feedback.split("\n", 1)[0]
+    return f"held-out sizes ({beyond.why}; {sizes}): {status}{f': {first}' if first else ''}"

@@ -1,165 +1,234 @@
-"""Child task, trusted: compare what a candidate left in files with the reference and with exact arithmetic."""
+"""Worker task, trusted: compare what a candidate left in files with the reference and with exact arithmetic."""
 
+from collections.abc import Generator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
-from egg.state.evaluation import Status
+from egg.state.fault import Fault
+from egg.state.status import Status
 from egg.tools.tasks.budget import judge_values
-from egg.tools.tasks.mismatch import describe
-from egg.tools.tasks.raw import leaves, read
-from egg.tools.tasks.reference import Reference
+from egg.tools.tasks.cases import Case
+from egg.tools.tasks.chance import OWN_DRAWS, judge_draws
+from egg.tools.tasks.form import wrong_form
+from egg.tools.tasks.memory import digests, tensors_of
+from egg.tools.tasks.mismatch import mismatch
+from egg.tools.tasks.raw import Entry, leaves, read
+from egg.tools.tasks.reference import Exact, Reference, Usual
+from egg.tools.tasks.traits import is_random, scales_with_inputs, sums_exactly
 
 SHOWN = 8
 MEANINGFUL = 0.5
 """Share of finite exact values below which a case says nothing, and is left out."""
+REMEMBERED = 1 << 26
+"""Elements of an output up to which its exact values are kept for another run of the same case."""
+
+IGNORES_BUFFERS = "buffers that are changed after construction are not read: their first values are built in"
+
+Json = dict[str, Any]
 
 
-def compare(payload: dict[str, Any]) -> dict[str, Any]:
-    """The verdict on the values: `status`, `feedback`, and `accuracy`, one entry an output and case.
+def serve(payload: Json) -> Generator[Json, Json, None]:
+    """Set the reference up, then judge what a candidate leaves, case by case.
 
     Args:
-        payload: `problem` (text), `policy`, `device`, `seed`, `cases`, `folder` of the files, and `answer`: what the
-            candidate's child said of them, which may be forged.
+        payload: `problem` (text), `policy`, `device`, `seed`, `folder` of the files, `first`: a case, `traits`: whether
+            to find out what the problem is like.
+
+    Yields:
+        First `random`, `scales` and the `parameters`' names. Then for `{"do": "judge", "case", "name", "answer"}`
+        `faults`, `accuracy` and `bits`; for `{"do": "draws", "case", "answers"}` the same; for `{"do": "show", ...}`
+        values side by side. An `answer` is what the candidate's child said, which may be forged.
     """
-    reference = Reference(payload["problem"], payload["policy"], payload["seed"], payload["device"])
-    judge = Judge(reference, Path(payload["folder"]), payload["cases"])
-    answer = payload["answer"]
-    entries = answer["cases"]
-    if len(entries) != len(payload["cases"]):
-        return _verdict(Status.CHEAT, "the answer is forged: it leaves cases out", [])
-    for number, entry in enumerate(entries):
-        if bad := judge.case(number, entry["outputs"], entry["mutated"]):
-            return _verdict(*bad, judge.accuracy)
-    if answer["again"] is not None and (bad := judge.again(answer["again"])):
-        return _verdict(*bad, judge.accuracy)
-    if not judge.accuracy:
-        return _verdict(Status.OK, "no case has finite values to judge by; only shapes and types were checked", [])
-    return _verdict(Status.OK, "", judge.accuracy)
-
-
-def show(payload: dict[str, Any]) -> dict[str, Any]:
-    """The verdict on the first case, and some values of each output beside the exact ones."""
-    verdict = compare(payload)
-    reference, folder = (
-        Reference(payload["problem"], payload["policy"], payload["seed"], payload["device"]),
-        Path(payload["folder"]),
+    referee = Referee(
+        Reference(payload["problem"], payload["policy"], payload["seed"], payload["device"]), payload["folder"]
     )
-    exact = dict(leaves(reference.oracle(payload["cases"][0])))
-    outputs = []
-    for entry in payload["answer"]["cases"][0]["outputs"]:
-        found, right = read(entry, folder, payload["device"]), exact.get(entry["place"])
-        seen = {"place": entry["place"], "shape": entry["shape"], "dtype": entry["dtype"]}
-        for name, tensor in (("candidate", found), ("expected", right)):
-            if tensor is not None:
-                seen[name] = {
-                    "first": _some(tensor, 0),
-                    "last": _some(tensor, -SHOWN),
-                    "mean": float(tensor.double().mean()),
-                }
-        outputs.append(seen)
-    return {"status": verdict["status"], "feedback": verdict["feedback"], "outputs": outputs}
+    answer = referee.introduce(payload["first"], payload["traits"])
+    while True:
+        referee.reference.free()
+        message = yield answer
+        answer = {"judge": referee.judge, "draws": referee.draws, "show": referee.show}[message["do"]](message)
 
 
-def _some(tensor: torch.Tensor, start: int) -> list[float]:
-    flat = tensor.reshape(-1)
-    values = flat[start:] if start < 0 else flat[:SHOWN]
-    return [float(f"{float(value):.6g}") for value in values]
+class Right(NamedTuple):
+    """What is right for one case."""
+
+    usual: Usual
+    exact: Exact
+    moved: Any
 
 
-Verdict = tuple[Status, str]
+class Referee:
+    """Goes through cases and remembers what the candidate gave."""
 
+    def __init__(self, reference: Reference, folder: str) -> None:
+        self.reference, self.folder = reference, Path(folder)
+        self.scales = False
+        self._seen: dict[str, Case] = {}
+        self._known: tuple[Case, Right] | None = None
 
-class Judge:
-    """Goes through the cases in order and remembers what passed."""
+    def introduce(self, first: Case, traits: bool) -> Json:
+        """What the problem is like."""
+        random = self.reference.usual(first).drew and is_random(self.reference, first)
+        self.scales = traits and not random and scales_with_inputs(self.reference, first)
+        names = [name for name, _ in self.reference.model.named_parameters()]
+        return {"random": random, "scales": self.scales, "parameters": sorted(names)}
 
-    def __init__(self, reference: Reference, folder: Path, cases: list[dict[str, Any]]) -> None:
-        self.reference, self.folder, self.cases = reference, folder, cases
-        self.accuracy: list[dict[str, Any]] = []
-        self.passed: list[list[torch.Tensor]] = []
+    def judge(self, message: Json) -> Json:
+        """`faults` of one case, `accuracy` of each output, `bits` (equal for equal outputs) and a `finding`."""
+        case, answer, name = message["case"], message["answer"], message["name"]
+        right = self._right(case)
+        found, faults = self._found(answer, right.usual)
+        accuracy: list[Json] = []
+        finding, bits = "", str(digests(found))
+        if not faults:
+            faults = self._values(case, name, found, right, accuracy)
+            faults += self._buffers(case, name, answer, right, accuracy) if not faults else []
+            if faults and case["weights"] == "moved" and self._ignores_buffers(case, found):
+                finding, faults = IGNORES_BUFFERS, []
+        earlier = self._seen.setdefault(bits, case)
+        if faults and earlier["seed"] != case["seed"] and all(fault.kind is Status.MISMATCH for fault in faults):
+            said = f"{name}: the output is that of an earlier call, bit for bit, though inputs changed"
+            faults = [Fault(kind=Status.CHEAT, case=name, text=said)]
+        told = [fault.model_dump(mode="json") for fault in faults]
+        return {"faults": told, "accuracy": accuracy, "bits": bits, "finding": finding}
 
-    def case(self, number: int, entries: list[dict[str, Any]], mutated: list[int]) -> Verdict | None:
-        """What is wrong with the outputs of one case, or None."""
-        case = self.cases[number]
-        name = f"case {case['kind']} ({number + 1} of {len(self.cases)})"
-        output, changed = self.reference.output(case)
-        expected = list(leaves(output))
-        if bad := _form(entries, expected):
-            return bad
-        if unasked := sorted(set(mutated) - set(changed)):
-            return (
-                Status.REJECTED,
-                f"{name}: the forward pass changes its inputs: number {unasked}; write to new tensors",
-            )
-        found = [read(entry, self.folder, self.reference.device) for entry in entries]
+    def draws(self, message: Json) -> Json:
+        """The same for several draws of a random problem on the same inputs."""
+        case, answers = message["case"], message["answers"]
+        usual = self.reference.usual(case)
+        found: list[list[torch.Tensor]] = []
+        accuracy: list[Json] = []
+        faults: list[Fault] = []
+        for answer in answers:
+            tensors, faults = self._found(answer, usual)
+            if faults:
+                break
+            found.append(tensors)
+        else:
+            own = [tensors_of([self._drawn(case, draw)]) for draw in range(OWN_DRAWS)]
+            for entry, ours, theirs in zip(usual.forms, zip(*found, strict=True), zip(*own, strict=True), strict=False):
+                told = judge_draws(torch.stack(ours), torch.stack(theirs))
+                accuracy.append(_accuracy(case, entry["place"], told.error, 0.0, 0.0, "repeated draws"))
+                if told.text:
+                    said = f"{message['name']}: {entry['place']}: {told.text}"
+                    faults.append(Fault(kind=Status.MISMATCH, case=message["name"], output=entry["place"], text=said))
+        return {"faults": [f.model_dump(mode="json") for f in faults], "accuracy": accuracy, "bits": ""}
+
+    def show(self, message: Json) -> Json:
+        """Some values of each output beside the exact ones."""
+        case, outputs = message["case"], []
+        exact = dict(leaves(self._right(case).exact.output))
+        for entry in message["answer"]["outputs"]:
+            if entry["kind"] == "none":
+                continue
+            found, right = read(entry, self.folder, self.reference.device), exact.get(entry["place"])
+            seen = {"place": entry["place"], "shape": entry["shape"], "dtype": entry["dtype"]}
+            for name, value in (("candidate", found), ("expected", right)):
+                if value is not None:
+                    seen[name] = _some(torch.as_tensor(value))
+            outputs.append(seen)
+        return {"outputs": outputs}
+
+    def _right(self, case: Case) -> Right:
+        plain: Case = {**case, "strided": False}
+        usual = self.reference.usual(case)
+        if self._known and self._known[0] == plain:
+            return self._known[1]._replace(usual=usual)
+        exact = self.reference.exact(plain, usual.output)
+        right = Right(usual, exact, self.reference.moved(plain, exact))
+        if not self._known and sum(t.numel() for t in tensors_of([exact.output])) <= REMEMBERED:
+            self._known = plain, right
+        return right
+
+    def _found(self, answer: Json, usual: Usual) -> tuple[list[torch.Tensor], list[Fault]]:
+        """The candidate's tensors, or what is wrong with their form."""
+        entries: list[Entry] = answer["outputs"]
+        if bad := wrong_form(entries, usual.forms):
+            return [], [bad]
+        if unasked := sorted(set(answer["mutated"]) - set(usual.changed)):
+            said = f"the forward pass changes its inputs: number {unasked}; write to new tensors"
+            return [], [Fault(kind=Status.REJECTED, text=said)]
+        found = [read(entry, self.folder, self.reference.device) for entry in entries if entry["kind"] != "none"]
         if any(tensor is None for tensor in found):
-            return Status.CHEAT, f"{name}: the outputs announced are not there"
-        exact = [tensor for _, tensor in leaves(self.reference.oracle(case))]
-        tensors = [tensor for tensor in found if tensor is not None]
-        bad = self._values(name, case, tensors, expected, exact)
-        if bad and self._replayed(tensors):
-            return Status.CHEAT, f"{name}: the output is that of an earlier call, bit for bit, though inputs changed"
-        if not bad:
-            self.passed.append([tensor.cpu() for tensor in tensors] if number == 0 else [])
-        return bad
+            return [], [Fault(kind=Status.CHEAT, text="the outputs announced are not there")]
+        return [tensor for tensor in found if tensor is not None], []
 
-    def again(self, entries: list[dict[str, Any]]) -> Verdict | None:
-        """The first case, run once more with another result: harmless only if both are right."""
-        before = len(self.accuracy)
-        bad = self.case(0, entries, [])
-        del self.accuracy[before:]
-        if bad and bad[0] is Status.MISMATCH:
-            return Status.NONDETERMINISTIC, f"a second run on the same inputs differs and is wrong: {bad[1]}"
-        return bad
+    def _drawn(self, case: Case, draw: int) -> Any:
+        other: Case = {**case, "draw": draw}
+        return self.reference.usual(other).output
+
+    def _ignores_buffers(self, case: Case, found: list[torch.Tensor]) -> bool:
+        """Whether a wrong output is right for new parameters with the buffers as they were constructed."""
+        other: Case = {**case, "weights": "moved parameters"}
+        return not self._values(other, "", found, self._right(other), [])
 
     def _values(
-        self,
-        name: str,
-        case: dict[str, Any],
-        found: list[torch.Tensor],
-        expected: list[tuple[str, torch.Tensor]],
-        exact: list[torch.Tensor],
-    ) -> Verdict | None:
-        wrong = []
-        for (place, usual), value, oracle in zip(expected, found, exact, strict=True):
-            errors = judge_values(value, usual, oracle)
+        self, case: Case, name: str, found: list[torch.Tensor], right: Right, accuracy: list[Json]
+    ) -> list[Fault]:
+        kept = [entry for entry in right.usual.forms if entry["kind"] != "none"]
+        usual, exact = (_values_of(value) for value in (right.usual.output, right.exact.output))
+        moved = [None] * len(kept) if right.moved is None else _values_of(right.moved)
+        bitwise = case["kind"] == "integers" and sums_exactly(self.reference, case, right.usual.output, right.exact)
+        faults = []
+        for entry, value, own, oracle, other in zip(kept, found, usual, exact, moved, strict=True):
+            place = entry["place"]
+            errors = judge_values(value, own, oracle, other, strict=case["kind"] == "rows" and self.scales)
             if errors.judged < MEANINGFUL:
                 continue
-            self.accuracy.append(
-                {
-                    "case": f"{case['kind']} seed {case['seed']}, {place}",
-                    "error": errors.error,
-                    "reference_error": errors.reference,
-                    "budget": errors.budget,
-                }
-            )
+            budget = 0.0 if bitwise else errors.budget
+            accuracy.append(_accuracy(case, place, errors.error, errors.reference, budget, right.exact.by))
+            if bitwise and not torch.equal(value.double(), oracle.double()):
+                why = "sums of small integers must be exact, in whatever order"
+                errors = errors.inexact(value.double() != oracle.double(), why)
             if not errors.within:
-                wrong.append(describe(place, value, oracle, errors))
-        return (Status.MISMATCH, f"{name}: " + "\n".join(wrong)) if wrong else None
+                faults.append(mismatch(name, place, value, oracle, errors))
+        return faults
 
-    def _replayed(self, found: list[torch.Tensor]) -> bool:
-        earlier = [tensors for tensors in self.passed if tensors]
-        return any(
-            len(tensors) == len(found) and all(torch.equal(a, b.cpu()) for a, b in zip(tensors, found, strict=True))
-            for tensors in earlier
-        )
+    def _buffers(self, case: Case, name: str, answer: Json, right: Right, accuracy: list[Json]) -> list[Fault]:
+        """Running statistics and the like, where the candidate has buffers of the same names."""
+        if not answer["same_state"]:
+            return []
+        told = {str(entry["place"]): entry for entry in answer["buffers"]}
+        faults = []
+        for key, own in right.usual.buffers.items():
+            place, entry = f"buffer {key}", told.get(f"output[{key!r}]")
+            if entry is None:
+                said = f"{name}: {place} is updated by the reference's forward pass, and not by this one"
+                faults.append(Fault(kind=Status.MISMATCH, case=name, output=place, shape=tuple(own.shape), text=said))
+                continue
+            found = read(entry, self.folder, self.reference.device)
+            if found is None or found.shape != own.shape or found.dtype != own.dtype:
+                faults.append(Fault(kind=Status.WRONG_SHAPE, case=name, output=place, text=f"{place} has another form"))
+                continue
+            oracle = right.exact.buffers.get(key, own)
+            errors = judge_values(found, own, oracle)
+            accuracy.append(_accuracy(case, place, errors.error, errors.reference, errors.budget, right.exact.by))
+            if not errors.within:
+                faults.append(mismatch(name, place, found, oracle, errors))
+        return faults
 
 
-def _form(entries: list[dict[str, Any]], expected: list[tuple[str, torch.Tensor]]) -> Verdict | None:
-    places = [str(entry["place"]) for entry in entries]
-    if places != [place for place, _ in expected]:
-        return Status.WRONG_SHAPE, f"the result consists of {places}, expected {[place for place, _ in expected]}"
-    for entry, (place, tensor) in zip(entries, expected, strict=True):
-        if entry["odd"]:
-            return Status.CHEAT, f"{place} is a {str(entry['odd'])[:80]}, not a plain tensor"
-        if list(entry["shape"]) != list(tensor.shape):
-            return Status.WRONG_SHAPE, f"{place} has shape {entry['shape']}, expected {list(tensor.shape)}"
-        dtype = str(tensor.dtype).removeprefix("torch.")
-        if entry["dtype"] != dtype:
-            return Status.WRONG_DTYPE, f"{place} is {entry['dtype']}, expected {dtype}"
-    return None
+def _values_of(value: Any) -> list[torch.Tensor]:
+    return [torch.as_tensor(leaf) for _, leaf in leaves(value) if leaf is not None]
 
 
-def _verdict(status: Status, feedback: str, accuracy: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"status": status.value, "feedback": feedback, "accuracy": accuracy}
+def _accuracy(case: Case, place: str, error: float, reference: float, budget: float, oracle: str) -> Json:
+    weights = "" if case["weights"] == "own" else f", weights {case['weights']}"
+    return {
+        "case": f"{case['kind']} seed {case['seed']}{weights}, {place}",
+        "error": error,
+        "reference_error": reference,
+        "budget": budget,
+        "oracle": oracle,
+    }
+
+
+def _some(tensor: torch.Tensor) -> Json:
+    flat = tensor.reshape(-1)
+
+    def rounded(values: torch.Tensor) -> list[float]:
+        return [float(f"{float(value):.6g}") for value in values]
+
+    return {"first": rounded(flat[:SHOWN]), "last": rounded(flat[-SHOWN:]), "mean": float(flat.double().mean())}

@@ -1,5 +1,6 @@
 """For child tasks: a problem or candidate source as a module, its inputs and its model, the same way everywhere."""
 
+import ast
 import importlib.util
 import sys
 from pathlib import Path
@@ -26,6 +27,33 @@ def load_module(source: str, name: str) -> ModuleType:
     sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
+
+
+def load_inputs(payload: dict[str, Any]) -> ModuleType:
+    """The `problem` without its modules: what makes the inputs and the constructor's arguments, and no more.
+
+    Where the inputs are made with one of those modules it is the whole problem.
+    """
+    tree = ast.parse(payload["problem"])
+    modules: set[str] = set()
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and any(_is_module(base, modules) for base in node.bases):
+            modules.add(node.name)
+    tree.body = [node for node in tree.body if not (isinstance(node, ast.ClassDef) and node.name in modules)]
+    try:
+        module = load_module(ast.unparse(tree), "inputs")
+        init_inputs(module)
+        make_inputs(module, 0, "meta")
+        return module
+    except NameError:
+        return load_module(payload["problem"], "inputs")
+    except Exception:  # not on this device, or too large for it: whoever makes the inputs says so
+        return module
+
+
+def _is_module(base: ast.expr, known: set[str]) -> bool:
+    name = ast.unparse(base).split(".")[-1]
+    return name in known or name in ("Module", "Sequential", "ModuleList")
 
 
 def set_policy(policy: Policy | str) -> None:
@@ -86,9 +114,9 @@ def build_model(cls: type[torch.nn.Module], module: ModuleType, seed: int, devic
     return model if device == "cpu" else model.to(device)  # a fake model cannot be moved, not even to where it is
 
 
-def share_weights(target: torch.nn.Module, source: torch.nn.Module) -> bool:
-    """Copy parameters and buffers if both have the same names and shapes; whether they had."""
-    theirs, ours = source.state_dict(), target.state_dict()
+def share_weights(target: torch.nn.Module, theirs: dict[str, torch.Tensor]) -> bool:
+    """Load parameters and buffers if the target's have the same names and shapes; whether they had."""
+    ours = target.state_dict()
     if {k: v.shape for k, v in theirs.items()} != {k: v.shape for k, v in ours.items()}:
         return False
     target.load_state_dict(theirs)

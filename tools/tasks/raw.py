@@ -1,4 +1,4 @@
-"""For child tasks: tensors as files of bare bytes, with their shape and type told apart. Never pickle."""
+"""For child tasks: tensors as files of bare bytes, with their form told apart. Never pickle."""
 
 import re
 from collections.abc import Iterator
@@ -7,30 +7,66 @@ from typing import Any
 
 import torch
 
+from egg.tools.tasks.memory import tensors_of
 
-def dump(value: Any, folder: Path, prefix: str) -> list[dict[str, Any]]:
-    """Write every tensor of a nest; one entry each: `place`, `shape`, `dtype`, `file`, and `odd` for a subclass."""
-    entries: list[dict[str, Any]] = []
-    for place, tensor in leaves(value):
+Entry = dict[str, Any]
+"""`place`; `kind`: tensor, number or none; and of a tensor `shape`, `dtype`, `stride`, `device`, `odd` (the name of
+its class if that is not plain), `aliases` (numbers of the inputs in whose memory it lies) and `overlaps` (places of
+earlier outputs that share elements with it)."""
+LEFT_OUT = "-"
+"""File of an entry whose bytes were not written."""
+
+
+def forms(value: Any, inputs: Any = ()) -> list[tuple[Entry, torch.Tensor | None]]:
+    """What an output consists of, leaf by leaf."""
+    owners = [tensor.untyped_storage().data_ptr() for tensor in tensors_of(inputs)]
+    found: list[tuple[Entry, torch.Tensor | None]] = []
+    for place, leaf in leaves(value):
+        if leaf is None:
+            found.append(({"place": place, "kind": "none"}, None))
+            continue
+        tensor = leaf if isinstance(leaf, torch.Tensor) else torch.tensor(leaf)
         odd = type(tensor).__name__ if type(tensor) not in (torch.Tensor, torch.nn.Parameter) else ""
-        name = f"{prefix}-{len(entries)}.raw"
-        plain = tensor.detach().contiguous().reshape(-1)
-        plain.view(torch.uint8).cpu().numpy().tofile(folder / name)
-        shape, dtype = list(tensor.shape), str(tensor.dtype).removeprefix("torch.")
-        entries.append({"place": place, "shape": shape, "dtype": dtype, "file": name, "odd": odd})
+        where = 0 if odd or not tensor.numel() else tensor.untyped_storage().data_ptr()
+        entry: Entry = {
+            "place": place,
+            "kind": "tensor" if leaf is tensor else "number",
+            "shape": list(tensor.shape),
+            "dtype": str(tensor.dtype).removeprefix("torch."),
+            "stride": [] if odd else list(tensor.stride()),
+            "device": tensor.device.type if leaf is tensor else "",
+            "odd": odd,
+            "aliases": [number for number, owner in enumerate(owners) if where and owner == where],
+            "overlaps": [
+                e["place"] for e, t in found if where and t is not None and not e["odd"] and _share(t, tensor)
+            ],
+        }
+        found.append((entry, tensor))
+    return found
+
+
+def dump(value: Any, folder: Path, prefix: str, inputs: Any = (), *, data: bool = True) -> list[Entry]:
+    """Write every tensor of a nest; its entries, with the `file` of each."""
+    entries: list[Entry] = []
+    for entry, tensor in forms(value, inputs):
+        name = f"{prefix}-{len(entries)}.raw" if data and tensor is not None else LEFT_OUT
+        if tensor is not None and data:
+            plain = tensor.detach().contiguous().reshape(-1)
+            plain.view(torch.uint8).cpu().numpy().tofile(folder / name)
+        entries.append({**entry, "file": name})
     return entries
 
 
-def read(entry: dict[str, Any], folder: Path, device: str) -> torch.Tensor | None:
+def read(entry: Entry, folder: Path, device: str) -> torch.Tensor | None:
     """What `dump` wrote, on `device`; None if the file is not what the entry says. Entries are not to be trusted."""
     name = str(entry["file"])
     path = folder / name
-    dtype = getattr(torch, str(entry["dtype"]))
+    dtype = getattr(torch, str(entry["dtype"]), None)
+    if not isinstance(dtype, torch.dtype) or not re.fullmatch(r"[a-z0-9-]+\.raw", name):
+        return None
     shape = torch.Size(entry["shape"])
     size = shape.numel() * dtype.itemsize
-    if not re.fullmatch(r"[a-z0-9-]+\.raw", name) or path.is_symlink() or not path.is_file():
-        return None
-    if path.stat().st_size != size:
+    if path.is_symlink() or not path.is_file() or path.stat().st_size != size:
         return None
     if not size:
         return torch.empty(shape, dtype=dtype, device=device)
@@ -38,9 +74,9 @@ def read(entry: dict[str, Any], folder: Path, device: str) -> torch.Tensor | Non
     return data.to(device).view(dtype).reshape(shape)
 
 
-def leaves(value: Any, place: str = "output") -> Iterator[tuple[str, torch.Tensor]]:
-    """Tensors of a nest of tuples, lists and dicts with where they stand; numbers count as tensors."""
-    if isinstance(value, torch.Tensor):
+def leaves(value: Any, place: str = "output") -> Iterator[tuple[str, Any]]:
+    """Tensors, numbers and Nones of a nest of tuples, lists and dicts with where they stand."""
+    if isinstance(value, torch.Tensor | bool | int | float) or value is None:
         yield place, value
     elif isinstance(value, tuple | list):
         for index, item in enumerate(value):
@@ -48,7 +84,17 @@ def leaves(value: Any, place: str = "output") -> Iterator[tuple[str, torch.Tenso
     elif isinstance(value, dict):
         for key, item in value.items():
             yield from leaves(item, f"{place}[{key!r}]")
-    elif isinstance(value, bool | int | float):
-        yield place, torch.tensor(value)
-    elif value is not None:
+    else:
         raise TypeError(f"{place} is a {type(value).__name__}, neither tensor nor number")
+
+
+def _share(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether two tensors have an element in common. Interleaved views of one buffer have not."""
+    if not one.numel() or one.untyped_storage().data_ptr() != other.untyped_storage().data_ptr():
+        return False
+    if one.dtype != other.dtype:
+        return True
+    marks = torch.zeros(one.untyped_storage().nbytes() // one.element_size(), dtype=torch.bool, device=one.device)
+    views = [marks.as_strided(t.shape, t.stride(), t.storage_offset()) for t in (one, other)]
+    views[0].fill_(True)
+    return bool(views[1].any())

@@ -1,0 +1,69 @@
+"""Sizes that the problem does not ask for: told with the verdict, never held against a kernel, which may be made for
+the problem's own."""
+
+from collections.abc import Iterator
+
+from egg.state.device import Device
+from egg.state.errors import MachineError, UserError
+from egg.state.fault import HeldOut
+from egg.state.problem import Problem
+from egg.state.settings import Policy
+from egg.state.status import Status
+from egg.tools.errors import CandidateError
+from egg.tools.sandbox.client import Bounds, run
+from egg.tools.shrink import Constants, constants, resized, rewrite
+from egg.tools.step import Step
+from egg.tools.trial import Trial
+
+PRIMES = (11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
+GROWTH = 2
+"""Times the first constant, where one larger size is tried."""
+LARGER_BYTES = 16 << 30
+SHARE_S = 0.25
+"""Of the candidate's time, for each size."""
+
+
+def held_out(problem: Problem, source: str, device: Device, policy: Policy, seconds: float) -> tuple[HeldOut, ...]:
+    """How the candidate does at other sizes: small ragged ones, primes, a leading one, and on a GPU a larger one."""
+    found = []
+    for why, sizes in _plans(problem, device):
+        sized = rewrite(problem.source, sizes)
+        if not _runs(sized, why, device):
+            found.append(HeldOut(sizes=sizes, why=why, status=None))
+            continue
+        candidate = resized(source, problem.source, sizes)
+        try:
+            with Trial(sized, candidate, device, policy, SHARE_S * seconds, traits=False) as trial:
+                steps = [] if trial.random else [Step("own", "own"), Step("normal", "normal")]
+                trial.run(steps)
+            found.append(HeldOut(sizes=sizes, why=why, status=Status.OK))
+        except CandidateError as error:
+            found.append(HeldOut(sizes=sizes, why=why, status=error.status, feedback=error.feedback))
+    return tuple(found)
+
+
+def _plans(problem: Problem, device: Device) -> Iterator[tuple[str, Constants]]:
+    """Why, and the constants to write; every other constant stays as it is in the small problem."""
+    full, small = constants(problem.source), problem.small_constants
+    if not small:
+        return
+    if device.present:
+        yield "ragged", small
+    own = [name for name in small if not name.startswith("=")] or list(small)
+    ordered = sorted(own, key=lambda name: small[name])
+    yield "prime", {**small, **dict(zip(ordered, PRIMES, strict=False))}
+    yield "one", {**small, own[0]: 1}
+    if device.present:
+        yield "larger", {own[0]: GROWTH * full[own[0]] + 1}
+    else:
+        yield "larger", {**small, own[0]: GROWTH * small[own[0]] + 1}
+
+
+def _runs(source: str, why: str, device: Device) -> bool:
+    """Whether the reference itself takes these sizes, and they fit."""
+    limits = Bounds(seconds=60)
+    try:
+        found = run("egg.tools.tasks.fits:measure", {"source": source, "run": not device.present}, limits).require(why)
+    except (MachineError, UserError):
+        return False
+    return bool(found["runs"]) and int(found["bytes"]) <= LARGER_BYTES
