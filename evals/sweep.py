@@ -7,8 +7,6 @@ whose run folder holds a finished run is not run again; an unfinished one goes o
 
 import argparse
 import json
-import os
-import subprocess
 import traceback
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from datetime import UTC, datetime
@@ -17,6 +15,7 @@ from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 
+from egg.evals.provenance import commit, write_results
 from egg.graph.app import build_graph
 from egg.graph.checkpointing import open_saver, unfinished
 from egg.state.run import RunInput
@@ -70,20 +69,6 @@ def summary(evidence: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def commit() -> str:
-    """The commit of the checkout, `-dirty` appended if it has changes; `unknown` outside one.
-
-    `EGG_COMMIT`, if set, says it for a copy that has lost its history.
-    """
-    if told := os.environ.get("EGG_COMMIT"):
-        return told
-    try:
-        described = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
-        return subprocess.run(described, cwd=PROBLEMS, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
-
-
 def write(out: Path, rows: list[dict[str, Any]], failures: dict[str, str], wanted: list[str], policy: str) -> None:
     """The results file, whole or not at all; what was asked for and has not ended yet is named in it."""
     device = next((dict(r["device"]) for r in rows), {})
@@ -97,10 +82,7 @@ def write(out: Path, rows: list[dict[str, Any]], failures: dict[str, str], wante
         "failures": failures,
         "unfinished": sorted({*wanted} - {r["problem"] for r in rows} - {*failures}),
     }
-    out.parent.mkdir(parents=True, exist_ok=True)
-    partial = out.with_name(f".{out.name}")
-    partial.write_text(json.dumps(results, indent=1) + "\n")
-    partial.replace(out)
+    write_results(out, results)
 
 
 def main() -> int:

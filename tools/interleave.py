@@ -16,7 +16,7 @@ from egg.state.conditions import TimedOutputs
 from egg.state.device import Device
 from egg.state.problem import Problem
 from egg.state.settings import Policy
-from egg.tools import standing
+from egg.tools import shelf, standing
 from egg.tools.errors import CandidateError
 from egg.tools.exclusive import exclusive, shared
 from egg.tools.folders import measuring_folder
@@ -68,10 +68,8 @@ class Taken:
     notes: list[str] = field(default_factory=list)
 
 
-def sessions(job: Job, sides: Mapping[str, Side], plan: Plan, *, compiled: Path | None = None) -> Taken:
+def sessions(job: Job, sides: Mapping[str, Side], plan: Plan) -> Taken:
     """Interleaved rounds, as often as planned. What is compiled once is found again by the next session.
-
-    `compiled` is a folder of kernels that another process of the same candidate has compiled; it is moved.
 
     Raises:
         CandidateError: a candidate failed, or a timed call of it gave a wrong output.
@@ -80,9 +78,10 @@ def sessions(job: Job, sides: Mapping[str, Side], plan: Plan, *, compiled: Path 
     taken = Taken({name: [] for name in sides})
     with TemporaryDirectory(dir=measuring_folder()) as folder:
         root = Path(folder)
-        if compiled is not None and compiled.exists():
-            (root / CANDIDATE).mkdir()
-            compiled.rename(root / CANDIDATE / ".triton")
+        for name, side in sides.items():
+            (root / name).mkdir()
+            if side.source is not None:
+                shelf.take(side.source, root / name)
         for turn in range(plan.sessions):
             present = {name: side for name, side in sides.items() if name not in taken.left_out}
             if turn:
@@ -144,7 +143,6 @@ def _open(workers: dict[str, Worker], taken: Taken, job: Job, sides: dict[str, S
         if name == EAGER:  # it may outlive this measurement, and compares what the candidates of several leave
             bounds = replace(bounds, reads=(measuring_folder(),))
         else:
-            (root / name).mkdir(exist_ok=True)
             bounds = replace(bounds, folder=str(root / name))
         with shared(job.device):
             return open_worker(TASK, told, bounds)

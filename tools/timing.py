@@ -6,7 +6,6 @@ does not decide: our own clock around each block, outputs of timed calls, and wh
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -97,11 +96,8 @@ def compare(
     store: Store,
     *,
     thorough: bool = False,
-    compiled: Path | None = None,
 ) -> Measurement:
     """Time a candidate beside eager; `thorough` adds torch.compile and repeats all of it in fresh processes.
-
-    `compiled` is a folder of kernels that another process of this candidate has compiled; it is moved.
 
     Raises:
         CandidateError: the candidate fails, its time cannot be one, or a timed call of it was wrong.
@@ -109,7 +105,7 @@ def compare(
     """
     others = BASELINES if thorough else {}
     plan = THOROUGH if thorough else QUICK
-    return against(problem, source, device, policy, store, others, plan, compiled=compiled)
+    return against(problem, source, device, policy, store, others, plan)
 
 
 def against(
@@ -120,8 +116,6 @@ def against(
     store: Store,
     others: dict[str, Side],
     plan: Plan,
-    *,
-    compiled: Path | None = None,
 ) -> Measurement:
     """The same with these baselines beside eager, by this plan."""
     if not device.present:
@@ -130,7 +124,7 @@ def against(
     floors = Floors(floor_ms(workload, device), arithmetic_floor_ms(workload, device, policy))
     job = Job(problem, device, policy, reader(device.uuid))
     sides = {EAGER: Side(), CANDIDATE: Side(source=source, traced=True), **others}
-    return conclude(job, sessions(job, sides, plan, compiled=compiled), floors)
+    return conclude(job, sessions(job, sides, plan), floors)
 
 
 def conclude(job: Job, taken: Taken, floors: Floors) -> Measurement:
