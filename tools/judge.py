@@ -1,20 +1,27 @@
-"""The one verdict: does it say what it may, compile, launch Triton, compute the right thing, and how fast."""
+"""The one verdict: does it say what it may, compile, compute the right thing in its own Triton code, and how fast."""
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 from egg.state.device import Device
-from egg.state.evaluation import Baseline, Evaluation, StaticProfile, Status
+from egg.state.evaluation import Baseline, Evaluation, Status
+from egg.state.fault import Fault
 from egg.state.problem import Problem
 from egg.state.settings import Policy, Settings
 from egg.tools import timing
 from egg.tools.compile import static_profile
 from egg.tools.errors import CandidateError
 from egg.tools.gate import refusal
+from egg.tools.sandbox.isolation import isolation
+from egg.tools.share import not_ours, owned, predicted, read_trace
+from egg.tools.stock import stock_verdict
 from egg.tools.store import Store
 from egg.tools.verify import check, mode
 
-VERSION = 3
+VERSION = 4
 FEEDBACK_CHARS = 3000
+NO_STOCK = (Status.COMPILE_ERROR, Status.TIMEOUT, Status.OUT_OF_MEMORY, Status.GPU_FAULT)
+"""Failures that KernelBench's protocol would only meet once more."""
 
 
 def judge(
@@ -26,10 +33,14 @@ def judge(
     store: Store,
     *,
     confirm: bool = False,
+    read: bool = True,
 ) -> Evaluation:
     """The verdict on a source; the same question is never worked on twice.
 
-    `confirm` asks for more cases with new seeds, and for timing in several fresh processes beside torch.compile.
+    `read` False leaves the source unread, so that the numbers alone must tell: for `egg.evals.trust`.
+
+    `confirm` asks for more cases with new seeds, for timing in several fresh processes beside torch.compile, and for
+    what KernelBench's own protocol would say.
 
     Raises:
         UserError: no GPU is here and the problem has no small size.
@@ -43,31 +54,55 @@ def judge(
         "device": device.model_dump(mode="json"),
         "confirm": confirm,
         "version": VERSION,
-    }
-    return store.get(
-        "verdict", key, Evaluation, lambda: _judge(problem, source, device, settings.policy, store, confirm)
-    )
+    } | ({} if read else {"read": False})
+
+    def produce() -> Evaluation:
+        return _judge(problem, source, device, settings.policy, store, confirm, read)
+
+    return store.get("verdict", key, Evaluation, produce)
 
 
-def _judge(problem: Problem, source: str, device: Device, policy: Policy, store: Store, confirm: bool) -> Evaluation:
-    if refused := refusal(source):
-        return Evaluation(status=refused.status, feedback=refused.feedback, mode=mode(device))
-    profile: StaticProfile | None = None
+def _judge(
+    problem: Problem, source: str, device: Device, policy: Policy, store: Store, confirm: bool, read: bool
+) -> Evaluation:
+    seen: dict[str, Any] = {"isolation": isolation(interpret=not device.present)}
     try:
-        with ThreadPoolExecutor(1) as pool:  # compiling and running are different processes: both at once
-            checking = pool.submit(
-                check, problem, source, device, policy, store, cases="confirm" if confirm else "search"
-            )
-            profile = static_profile(problem, source, device, policy, store)
-        if not profile.launches:
-            raise CandidateError(Status.NOT_TRITON, "no Triton kernel is launched: PyTorch computes everything")
-        evaluation = checking.result().model_copy(update={"profile": profile})
-        if evaluation.ok and device.present:
-            measured = timing.compare(problem, source, device, policy, store, thorough=confirm)
-            evaluation = evaluation.model_copy(update=measured._asdict())
-        return evaluation.model_copy(update={"feedback": _tidy(evaluation.feedback)})
+        if read and (refused := refusal(source)):
+            fault = Fault(kind=refused.status, text=refused.feedback, line=refused.line)
+            raise CandidateError(refused.status, refused.feedback, [fault])
+        evaluation = _ours(problem, source, device, policy, store, confirm, seen)
     except CandidateError as error:
-        return Evaluation(status=error.status, feedback=_tidy(error.feedback), mode=mode(device), profile=profile)
+        evaluation = Evaluation(status=error.status, feedback=error.feedback, faults=error.faults, mode=mode(device))
+    if confirm and evaluation.status not in NO_STOCK:
+        seen["stock"] = stock_verdict(problem, source, device)
+    return evaluation.model_copy(update=seen | {"feedback": _tidy(evaluation.feedback)})
+
+
+def _ours(
+    problem: Problem, source: str, device: Device, policy: Policy, store: Store, confirm: bool, seen: dict[str, Any]
+) -> Evaluation:
+    """Correct, the candidate's own, and how fast. What is found on the way is put into `seen` at once.
+
+    Raises:
+        CandidateError: it is none of a kind that has a time.
+    """
+    with ThreadPoolExecutor(1) as pool:  # compiling and running are different processes: both at once
+        checking = pool.submit(check, problem, source, device, policy, store, cases="confirm" if confirm else "search")
+        profile = seen["profile"] = static_profile(problem, source, device, policy, store)
+    if not profile.launches:
+        raise CandidateError(Status.NOT_TRITON, "no Triton kernel is launched: PyTorch computes everything")
+    evaluation = checking.result()
+    if not evaluation.ok:
+        return evaluation
+    if not device.present:
+        seen["ownership"] = predicted(profile)
+        return evaluation
+    measured = timing.compare(problem, source, device, policy, store, thorough=confirm)
+    figures = measured._asdict()
+    ownership = seen["ownership"] = owned(read_trace(figures.pop("trace")), profile, measured.timing)
+    if failed := not_ours(ownership):
+        raise failed
+    return evaluation.model_copy(update=figures)
 
 
 def _tidy(text: str) -> str:

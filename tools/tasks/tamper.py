@@ -26,8 +26,8 @@ WATCHED: tuple[Any, ...] = (
     *(time, json, json.JSONEncoder, Path),
 )
 """Modules and classes whose functions the child's own code calls while the candidate is there."""
-FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType, property, type)
-FUNCTIONS += (classmethod, staticmethod)
+FUNCTIONS: tuple[type, ...] = (FunctionType, BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType)
+FUNCTIONS += (property, type, classmethod, staticmethod)
 BY_COMPILER = {(torch.nn.Module, "__init__"), (torch.nn.Module, "__setstate__")}
 """What PyTorch's compiler replaces."""
 LISTED = 8
