@@ -30,8 +30,8 @@ def well_formed(answer: Json, asked: str) -> Json:
         if missing := [name for name in NEEDED[asked] if name not in answer]:
             raise KeyError(missing)
         return {
-            "outputs": [_entry(entry) for entry in answer.get("outputs", ())],
-            "buffers": [_entry(entry) for entry in answer.get("buffers", ())],
+            "outputs": [read_entry(entry) for entry in answer.get("outputs", ())],
+            "buffers": [read_entry(entry) for entry in answer.get("buffers", ())],
             "mutated": [int(number) for number in answer.get("mutated", ())],
             "seconds": float(answer.get("seconds", 0.0)),
             "replay": read_replay(answer.get("replay")),
@@ -44,7 +44,8 @@ def well_formed(answer: Json, asked: str) -> Json:
         raise CandidateError(Status.CHEAT, "the answer of the candidate's process is forged") from error
 
 
-def _entry(entry: Json) -> Json:
+def read_entry(entry: Json) -> Json:
+    """What is said of one output. Raises what a forged one brings about."""
     place, kind, file = str(entry["place"])[:LONGEST], entry["kind"], str(entry["file"])[:LONGEST]
     if kind == "none":
         return {"place": place, "kind": kind, "file": file}

@@ -135,7 +135,7 @@ def _session(taken: Taken, job: Job, sides: dict[str, Side], plan: Plan, root: P
 
 
 def _open(workers: dict[str, Worker], taken: Taken, job: Job, sides: dict[str, Side], seed: int, root: Path) -> None:
-    """Set up all that are not there yet, at the same time."""
+    """Set up all that are not there yet: those that tune themselves on the GPU one by one, the others together."""
 
     def start(name: str) -> Worker:
         told = payload(job.problem, sides[name], job.device, job.policy, seed, job.clock)
@@ -148,11 +148,13 @@ def _open(workers: dict[str, Worker], taken: Taken, job: Job, sides: dict[str, S
             return open_worker(TASK, told, bounds)
 
     wanted = [name for name in sides if name not in workers]
-    with ThreadPoolExecutor(max(1, len(wanted))) as pool:
-        opening = {name: pool.submit(start, name) for name in wanted}
-    workers |= {name: future.result() for name, future in opening.items() if not future.exception()}
-    for future in opening.values():
-        future.result()
+    together = [name for name in wanted if not sides[name].tunes]
+    for wave in (together, *([name] for name in wanted if sides[name].tunes)):
+        with ThreadPoolExecutor(max(1, len(wave))) as pool:
+            opening = {name: pool.submit(start, name) for name in wave}
+        workers |= {name: future.result() for name, future in opening.items() if not future.exception()}
+        for future in opening.values():
+            future.result()
     for name, side in sides.items():
         try:
             checked(workers[name].opened, name, side)

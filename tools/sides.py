@@ -10,6 +10,7 @@ from egg.state.errors import MachineError
 from egg.state.evaluation import Status
 from egg.state.problem import Problem
 from egg.state.settings import Policy
+from egg.tools.answers import read_entry
 from egg.tools.errors import CandidateError
 from egg.tools.sandbox.client import Bounds, Reply
 
@@ -38,6 +39,8 @@ class Side:
     """Whether the measurement goes on without it if it fails."""
     traced: bool = False
     """Whether its kernels are looked at too, in the first session."""
+    tunes: bool = False
+    """Whether setting it up may time variants on the GPU, which another side's work would upset."""
     seconds: float = BOUNDS.seconds
     """For setting it up."""
 
@@ -131,14 +134,7 @@ def outputs(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
         CandidateError: they are forged.
     """
     try:
-        for entry in answer["outputs"]:
-            if entry.get("kind") == "none":
-                continue
-            if not all(isinstance(entry[key], str) for key in ("place", "dtype", "file", "odd")):
-                raise ValueError
-            if not all(isinstance(size, int) and size >= 0 for size in entry["shape"]):
-                raise ValueError
-        return list(answer["outputs"])
+        return [read_entry(entry) for entry in answer["outputs"]]
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise CandidateError(Status.CHEAT, "what the candidate's process says of its outputs is forged") from error
 

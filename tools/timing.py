@@ -31,7 +31,7 @@ QUICK = Plan(sessions=1, rounds=10, outputs=5)
 THOROUGH = Plan(sessions=5, rounds=8, outputs=3, beside=True)
 BASELINES = {
     COMPILE: Side(compiled="default", optional=True),
-    COMPILE_MAX: Side(compiled="max-autotune-no-cudagraphs", optional=True, seconds=120),
+    COMPILE_MAX: Side(compiled="max-autotune-no-cudagraphs", optional=True, tunes=True, seconds=120),
 }
 GAP_MS, GAP_SHARE = 0.03, 0.2
 UNEXPLAINED_MS, UNEXPLAINED_SHARE = 0.15, 0.3
@@ -123,7 +123,7 @@ def against(
     workload = analyse(problem, policy, store)
     floors = Floors(floor_ms(workload, device), arithmetic_floor_ms(workload, device, policy))
     job = Job(problem, device, policy, reader(device.uuid))
-    sides = {EAGER: Side(), CANDIDATE: Side(source=source, traced=True), **others}
+    sides = {EAGER: Side(), CANDIDATE: Side(source=source, traced=True, tunes=True), **others}
     return conclude(job, sessions(job, sides, plan), floors)
 
 

@@ -76,7 +76,7 @@ def test_honest_kernels_pass(forward: str) -> None:
 
 def test_an_error_that_could_be_rounding_is_no_cheat() -> None:
     with pytest.raises(CandidateError, match="timed call gave a wrong output") as raised:
-        timed(candidate("return self.honest(x) * (1 + 5e-5)"))
+        timed(candidate("return self.honest(x) * (1 + 2e-5)"))
     assert raised.value.status is Status.MISMATCH
 
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import torch
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
+from egg.tools.tasks.inputs import inputs_of_call
 from egg.tools.tasks.module import make_inputs
 from egg.tools.tasks.weights import State, is_flag
 
@@ -22,17 +23,22 @@ class Case(TypedDict):
 
     kind: str
     """`own`: as the problem makes them; else the floating-point inputs are redrawn: `normal`, `uniform`, `heavy`,
-    `integers`, `large`, `rows`, `ones`, `arange`."""
+    `integers`, `large`, `rows`, `ones`, `arange`; `timed`: as the timer gives them to a call."""
     seed: int
     draw: int
     """Seed of the generators during the forward pass."""
     weights: State
     strided: bool
     """Whether the inputs are laid out unlike freshly made tensors: transposed, or with gaps."""
+    sets: NotRequired[int]
+    turn: NotRequired[int]
+    """Of a timed call: number of input sets, and of the call."""
 
 
 def case_inputs(module: ModuleType, case: Case, device: str) -> list[Any]:
     """Inputs of the problem; all but those of kind `own` have their floating-point values redrawn."""
+    if case["kind"] == "timed":
+        return inputs_of_call(module, case["seed"], case["sets"], case["turn"], device)
     inputs = make_inputs(module, case["seed"], device)
     leaves, form = tree_flatten(inputs)
     if case["kind"] != "own":

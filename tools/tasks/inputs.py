@@ -14,10 +14,13 @@ import torch
 from torch.utils._pytree import tree_leaves
 
 from egg.tools.tasks.module import make_inputs
+from egg.tools.tasks.weights import is_flag
 
 STEPS = (2, 3, 5, 7)
 """Distance of halved elements: never whole rows, since a normalisation does not see those scaled."""
 COMB_FROM = 16
+HEAD = 1 << 20
+"""Elements that nearly always show whether there are more than two values."""
 HALF = 0.5  # exact, and so is the way back
 
 
@@ -92,11 +95,7 @@ def _flat(tensor: torch.Tensor) -> torch.Tensor | None:
 
 def _is_data(leaf: Any) -> bool:
     """Whether it can be scaled without a change of meaning: no index, mask or constant."""
-    if not isinstance(leaf, torch.Tensor) or leaf.dtype.itemsize < 2:
+    if not isinstance(leaf, torch.Tensor) or leaf.dtype.itemsize < 2 or not leaf.is_floating_point():
         return False
-    if not leaf.is_floating_point() and not leaf.is_complex():
-        return False
-    if leaf.numel() < 2 or leaf.is_complex():
-        return True
-    low, high = leaf.amin(), leaf.amax()
-    return not bool(((leaf == low) | (leaf == high)).all())
+    head = leaf.flatten()[:HEAD] if leaf.is_contiguous() else leaf
+    return not is_flag(head) or (head.numel() < leaf.numel() and not is_flag(leaf))
