@@ -4,6 +4,7 @@ A corpus is a folder with `kernels/`, `problems/` and a table `corpus.toml` that
 Tests are no part of an installed wheel, so the corpora are found only beside a checkout.
 """
 
+import sysconfig
 import tomllib
 from functools import cache
 from pathlib import Path
@@ -26,7 +27,7 @@ class Case(Record):
     source: str
     problem: str = Field(description="Path of its problem file")
     expected: tuple[Status, ...] = Field(description="Verdicts on the numbers, the source unread; empty: not asked")
-    judge: tuple[Status, ...] = Field((), description="Verdicts of the whole judge; empty: the same as `expected`")
+    judge: tuple[Status, ...] = Field((), description="Verdicts after a look at the source; empty: see `wanted`")
     where: Where = Field("both", description="Where it can be caught, or does what it is for")
     hacks: tuple[int, ...] = Field((), description="Numbers in the catalogue of hacks that docs/trust.md lists")
     inputs: tuple[int, ...] = Field((), description="Numbers in the list of inputs that a harness must be held to")
@@ -41,6 +42,13 @@ class Case(Record):
     def runs_on(self, mode: str) -> bool:
         """Whether a machine that works in `mode` (`gpu` or `interpreter`) can show it."""
         return self.where in ("both", "gpu" if mode == "gpu" else "cpu")
+
+    def wanted(self, *, read: bool) -> tuple[Status, ...]:
+        """Verdicts that catch it, or let an honest one pass. A cheat may also be refused for what its source says."""
+        if not read:
+            return self.expected
+        refused = (Status.REJECTED, Status.CHEAT, Status.COMPILE_ERROR)
+        return self.judge or (self.expected if Status.OK in self.expected else (*self.expected, *refused))
 
     def excused(self, seen: Evaluation) -> bool:
         """Whether an `ok` says as much as a failure would: another label, or held-out sizes that fail."""
@@ -65,6 +73,15 @@ def corpus(name: Literal["cheats", "honest"]) -> tuple[Case, ...]:
 def named(name: Literal["cheats", "honest"], case: str) -> Case:
     """One row."""
     return next(row for row in corpus(name) if row.name == case)
+
+
+def left_behind(case: Case) -> bool:
+    """Whether an attack got through to a file outside its folder; what it left is taken away."""
+    path = Path(sysconfig.get_paths()["purelib"]) / case.leaves
+    there = bool(case.leaves) and path.exists()
+    if there:
+        path.unlink()
+    return there
 
 
 def _case(folder: Path, row: dict[str, object]) -> Case:

@@ -7,7 +7,7 @@ from egg.state.problem import Problem
 from egg.state.settings import Policy, Settings
 from egg.tools.judge import judge
 from egg.tools.store import Store
-from egg.tools.verify import check
+from egg.tools.verify import Depth, check
 
 HONEST_SHARE = 0.9
 """Least time of a trick's kernel over that of the same kernel without it, for its time to count as honest."""
@@ -21,17 +21,26 @@ def numbers(
     Raises:
         MachineError: the judge itself failed.
     """
-    return check(problem, case.source, device, policy, store, seconds=seconds or case.seconds)
+    depth: Depth = "confirm" if case.held_out else "search"
+    return check(problem, case.source, device, policy, store, cases=depth, seconds=seconds or case.seconds)
 
 
-def verdict(case: Case, problem: Problem, device: Device, store: Store, *, policy: Policy = Policy.STOCK) -> Evaluation:
-    """What the whole judge says; with everything it has where only that can show the trick.
+def verdict(
+    case: Case,
+    problem: Problem,
+    device: Device,
+    store: Store,
+    *,
+    policy: Policy = Policy.STOCK,
+    read: bool = True,
+) -> Evaluation:
+    """What the whole judge says; without `read` the source is not looked at.
 
     Raises:
         MachineError: the judge itself failed.
     """
     settings, baseline = Settings(policy=policy), blank(problem, device)
-    return judge(problem, case.source, device, settings, baseline, store, confirm=case.held_out)
+    return judge(problem, case.source, device, settings, baseline, store, confirm=case.held_out, read=read)
 
 
 def blank(problem: Problem, device: Device) -> Baseline:

@@ -4,15 +4,14 @@ The table is `corpus.toml`. Where a machine has no GPU all of it that an interpr
 `-m gpu`. `python -m egg.evals.trust` runs both halves and counts.
 """
 
-import sysconfig
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from egg.evals.corpus import Case, corpus, named
-from egg.evals.trial import blank, numbers, verdict
+from egg.evals.corpus import Case, corpus, left_behind, named
+from egg.evals.trial import numbers, timed_honestly, verdict
 from egg.state.device import Device
 from egg.state.evaluation import Status
 from egg.state.problem import Problem
@@ -69,40 +68,28 @@ def test_numbers_tell(case: Case, device: Device, store: Store) -> None:
     seen = numbers(case, problem(case.problem), device, store)
     assert seen.mode == "interpreter"
     assert seen.status in case.expected or case.excused(seen), f"{seen.status}: {seen.feedback}"
-    assert seen.ok is (not seen.feedback) or "held-out" in seen.feedback
     assert not left_behind(case)
 
 
 @pytest.mark.parametrize("case", _params([c for c in CASES if on_cpu(c) and (c.judge or c.name in THE_JUDGE_TOO)]))
 def test_the_judge_tells(case: Case, device: Device, store: Store) -> None:
     seen = verdict(case, problem(case.problem), device, store)
-    assert seen.status in (case.judge or case.expected) or case.excused(seen), f"{seen.status}: {seen.feedback}"
+    assert seen.status in case.wanted(read=True) or case.excused(seen), f"{seen.status}: {seen.feedback}"
     assert seen.timing is None and not seen.speedups
     assert not left_behind(case)
 
 
 @pytest.mark.gpu
+@pytest.mark.parametrize("read", [False, True], ids=["unread", "read"])
 @pytest.mark.parametrize("case", _params([c for c in CASES if c.runs_on("gpu")]))
-def test_the_gpu_tells(case: Case, store: Store) -> None:
-    seen = verdict(case, problem(case.problem), detect_device(None), store)
-    wanted = (*case.expected, *case.judge)
-    assert seen.status in wanted or case.excused(seen) or _timed_honestly(case, seen, store), seen.feedback
+def test_the_gpu_tells(case: Case, read: bool, store: Store) -> None:
+    device = detect_device(None)
+    if not case.wanted(read=read):
+        pytest.skip("the numbers alone cannot tell")
+    seen = verdict(case, problem(case.problem), device, store, read=read)
+    caught = seen.status in case.wanted(read=read) or case.excused(seen)
+    assert caught or timed_honestly(case, seen, problem(case.problem), device, store), f"{seen.status}: {seen.feedback}"
     assert not left_behind(case)
-
-
-def _timed_honestly(case: Case, seen: object, store: Store) -> bool:
-    from egg.evals.trial import timed_honestly
-
-    return timed_honestly(case, seen, problem(case.problem), detect_device(None), store)  # type: ignore[arg-type]
-
-
-def left_behind(case: Case) -> bool:
-    """Whether an attack got through; what it left is taken away."""
-    path = Path(sysconfig.get_paths()["purelib"]) / case.leaves
-    there = bool(case.leaves) and path.exists()
-    if there:
-        path.unlink()
-    return there
 
 
 def test_the_table_covers_every_hack_and_input() -> None:
@@ -149,7 +136,3 @@ def test_the_next_honest_kernel_passes(device: Device, store: Store) -> None:
     for name in ("kills_parents_group", "crashes", "memory_bomb"):
         numbers(named("cheats", name), scaled_add(), device, store)
         assert numbers(case, scaled_add(), device, Store(store.run_dir, store.cache / name)).ok
-
-
-def test_nobody_measures_without_a_gpu(device: Device) -> None:
-    assert blank(scaled_add(), device).eager is None

@@ -20,7 +20,7 @@ class ModelNew(nn.Module):
         self.linear = nn.Linear(inner, cols)
 
     def forward(self, x):
-        torch.set_float32_matmul_precision("high")
+        [torch][0].set_float32_matmul_precision("high")
         out = x @ self.linear.weight.t()
         n = out.numel()
         add_relu[(triton.cdiv(n, 1024),)](out, self.linear.bias, n, out.shape[1], BLOCK=1024)

@@ -1,0 +1,20 @@
+"""Place of the largest value of each row."""
+
+import torch
+import torch.nn as nn
+
+ROWS = 1024
+COLS = 900
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.argmax(x, dim=1)
+
+
+def get_inputs() -> list:
+    return [torch.randn(ROWS, COLS)]
+
+
+def get_init_inputs() -> list:
+    return []

@@ -1,0 +1,20 @@
+"""Softmax of each row."""
+
+import torch
+import torch.nn as nn
+
+ROWS = 2048
+COLS = 1500
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.softmax(x, dim=-1)
+
+
+def get_inputs() -> list:
+    return [torch.randn(ROWS, COLS)]
+
+
+def get_init_inputs() -> list:
+    return []

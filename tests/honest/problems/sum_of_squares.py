@@ -1,0 +1,20 @@
+"""One number: the mean of all squares."""
+
+import torch
+import torch.nn as nn
+
+ROWS = 1024
+COLS = 1000
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return (x * x).mean()
+
+
+def get_inputs() -> list:
+    return [torch.randn(ROWS, COLS)]
+
+
+def get_init_inputs() -> list:
+    return []
