@@ -35,7 +35,7 @@ class Case(Record):
     seconds: float = Field(20.0, description="Limit on all its runs together")
     twin: str = Field("", description="Kernel without the trick: may be `ok` if its time is no less than this one's")
     label: str = Field("", description="May be `ok` with this label")
-    held_out: bool = Field(False, description="May be `ok` if the held-out sizes show it")
+    held_out: Literal["", "sizes", "strided"] = Field("", description="May be `ok` if what is held out shows it")
     leaves: str = Field("", description="A path that exists if the attack got through")
     slow: bool = False
 
@@ -51,9 +51,10 @@ class Case(Record):
         return self.judge or (self.expected if Status.OK in self.expected else (*self.expected, *refused))
 
     def excused(self, seen: Evaluation) -> bool:
-        """Whether an `ok` says as much as a failure would: another label, or held-out sizes that fail."""
+        """Whether an `ok` says as much as a failure would: another label, or a failure at what is held out."""
         labelled = seen.ownership is not None and seen.ownership.label == self.label
-        return bool(self.label and labelled) or (self.held_out and any(size.status != "ok" for size in seen.held_out))
+        beyond = [held for held in seen.held_out if (held.why == "strided") is (self.held_out == "strided")]
+        return bool(self.label and labelled) or bool(self.held_out and any(held.status != "ok" for held in beyond))
 
 
 @cache

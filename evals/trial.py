@@ -40,7 +40,7 @@ def verdict(
         MachineError: the judge itself failed.
     """
     settings, baseline = Settings(policy=policy), blank(problem, device)
-    return judge(problem, case.source, device, settings, baseline, store, confirm=case.held_out, read=read)
+    return judge(problem, case.source, device, settings, baseline, store, confirm=bool(case.held_out), read=read)
 
 
 def blank(problem: Problem, device: Device) -> Baseline:
