@@ -55,6 +55,9 @@ class Conditions(Record):
     wall_gap_ms: dict[str, float] = Field(
         default_factory=dict, description="What our own process's clock shows beyond the times reported, a call"
     )
+    charged_ms: float = Field(
+        0.0, description="Added to each of the candidate's times: work after its events had ended"
+    )
     floor_ms: float = Field(0.0, description="Least time to move the bytes; a measured time below it is refused")
     arithmetic_floor_ms: float = Field(0.0, description="Least time for the reference's arithmetic under the policy")
     fewer_operations: bool = Field(

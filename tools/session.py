@@ -111,6 +111,9 @@ class Session:
 
     def beside(self, wanted: bool) -> None:
         """What is reported beside the figures, last, since a graph that cannot be captured may spoil a process."""
+        if CANDIDATE in self.sides and (names := self._ask(CANDIDATE, {"do": "tampered"}).get("names")):
+            said = ", ".join(str(name)[:80] for name in names) if isinstance(names, list) else "something"
+            raise CandidateError(Status.CHEAT, f"while it is timed the candidate replaces {said}")
         for name in list(self.sides):
             if wanted and self.typical[name] < SHORT_MS:
                 self._asked(name, lambda name=name: self._report(name, "warm_ms"))

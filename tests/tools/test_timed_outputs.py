@@ -104,9 +104,25 @@ def test_indices_are_drawn_anew() -> None:
 
 def test_forged_times_do_not_add_up_to_our_own_clock() -> None:
     patch = "import time\nimport egg.tools.tasks.clocks as clocks\n"
-    patch += "clocks.CpuClock.sample = lambda self, call, *, apart: (call(), (0.001, 0.001))[1]\n"
+    patch += "def sample(self, call, *, apart):\n    call()\n    return 0.001, 0.001\n"
+    patch += "clocks.CpuClock.sample.__code__ = sample.__code__\n"  # by a way that leaves no other object behind
     source = candidate("time.sleep(0.02)\nreturn self.honest(x)", patch)
     taken = timed(source)
     with pytest.raises(CandidateError, match="by our own clock") as raised:
         timing.conclude(job(), taken, timing.Floors())
+    assert raised.value.status is Status.CHEAT
+
+
+@pytest.mark.parametrize(
+    ("patch", "name"),
+    [
+        ("clocks.CpuClock.sample = lambda self, call, *, apart: (call(), (0.001, 0.001))[1]", "CpuClock.sample"),
+        ("clocks.perf_counter = lambda: 1.0", "perf_counter"),
+        ("inputs.InputSets.next = lambda self: self.sets[0].inputs", "InputSets.next"),
+    ],
+)
+def test_replacing_the_timers_own_parts_is_seen(patch: str, name: str) -> None:
+    head = f"import egg.tools.tasks.clocks as clocks\nimport egg.tools.tasks.inputs as inputs\n{patch}"
+    with pytest.raises(CandidateError, match=f"replaces .*{name}") as raised:
+        timed(candidate("return self.honest(x)", head))
     assert raised.value.status is Status.CHEAT

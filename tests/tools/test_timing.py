@@ -158,11 +158,19 @@ def test_work_on_another_stream_is_seen_by_the_second_clock() -> None:
         conclude(eager=samples(event=1.0, host=1.02), candidate=samples(event=0.2, host=0.9))
 
 
+def test_a_little_work_on_another_stream_is_charged_for() -> None:
+    eager = samples(event=0.1, host=0.11)
+    found = conclude(eager=eager, candidate=samples(event=0.02, host=0.045))
+    assert found.conditions.charged_ms == pytest.approx(0.015)
+    assert found.timing.median_ms == pytest.approx(0.035, rel=0.02)
+    assert conclude(eager=eager, candidate=samples(event=0.02, host=0.032)).conditions.charged_ms == 0
+
+
 def test_work_between_the_calls_is_seen_by_our_own_clock() -> None:
     eager = samples(event=1.0, host=1.02)
     with pytest.raises(CandidateError, match="by our own clock"):
         conclude(eager=eager, candidate=samples(event=0.2, host=0.2, unexplained=0.9))
-    conclude(eager=eager, candidate=samples(event=0.2, host=0.2, unexplained=0.2))
+    conclude(eager=eager, candidate=samples(event=0.2, host=0.2, unexplained=0.14))
 
 
 def test_the_host_being_slow_for_both_is_no_cheat() -> None:

@@ -1,5 +1,6 @@
 """For the timer: how long a call takes, on the GPU by events, without one by the host's clock."""
 
+import ctypes
 from collections.abc import Callable
 from time import perf_counter
 from typing import Any, Protocol
@@ -9,6 +10,8 @@ import torch
 COVER_CYCLES = 200_000
 """Of an idle kernel, about 0.1 ms, behind which the host launches the call of a warm sample."""
 CAPTURE_CALLS = 3
+PERSISTING_L2 = 6
+"""CU_LIMIT_PERSISTING_L2_CACHE_SIZE, bytes."""
 
 
 class Clock(Protocol):
@@ -31,6 +34,7 @@ class CudaClock:
         self.device = "cuda"
         self._sync, self._event = torch.cuda.synchronize, torch.cuda.Event
         self._flushed = torch.empty(max(flush_bytes, 1), dtype=torch.int8, device="cuda")
+        self._no_cache_set_aside = _l2_reset()
 
     def free_bytes(self) -> int:
         return int(torch.cuda.mem_get_info()[0])
@@ -50,6 +54,7 @@ class CudaClock:
         """
         start, end = (self._event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
         self._sync()
+        self._no_cache_set_aside()
         self._flushed.zero_()
         if apart:
             self._sync()
@@ -89,6 +94,21 @@ class CudaClock:
         except Exception:  # whatever stands in its way: it is only reported
             return None
         return graph.replay
+
+
+def _l2_reset() -> Callable[[], None]:
+    """Makes sure that no part of the second-level cache is set aside, where a flush would not reach (cuda.h)."""
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+        limit, reset = driver.cuCtxSetLimit, driver.cuCtxResetPersistingL2Cache
+    except (OSError, AttributeError):  # no such driver: nor is there such a cache
+        return lambda: None
+
+    def nothing_set_aside() -> None:
+        limit(PERSISTING_L2, ctypes.c_size_t(0))
+        reset()
+
+    return nothing_set_aside
 
 
 class CpuClock:

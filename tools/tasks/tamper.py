@@ -37,14 +37,15 @@ TORCH = str(Path(torch.__file__).parent)
 class Tampering:
     """Remembers what was there before the candidate came. Made after all changes of our own."""
 
-    def __init__(self) -> None:
+    def __init__(self, *more: Any) -> None:
+        watched = (*WATCHED, *more)
         self._before = [
             (owner, name, value)
-            for owner in WATCHED
+            for owner in watched
             for name, value in list(vars(owner).items())
             if isinstance(value, FUNCTIONS) and (owner, name) not in BY_COMPILER
         ]
-        self._inherited = [(owner, frozenset(dir(owner)) - vars(owner).keys()) for owner in WATCHED]
+        self._inherited = [(owner, frozenset(dir(owner)) - vars(owner).keys()) for owner in watched]
 
     def found(self) -> list[str]:
         """Names that are something else now, or hide what they inherited."""

@@ -6,6 +6,7 @@ all looked at elsewhere.
 """
 
 import gc
+import sys
 from collections.abc import Callable, Generator
 from pathlib import Path
 from time import perf_counter
@@ -15,6 +16,7 @@ from typing import Any
 import torch
 
 from egg.tools.errors import CandidateError
+from egg.tools.tasks import clocks, inputs
 from egg.tools.tasks.clocks import Clock, CpuClock, CudaClock
 from egg.tools.tasks.faults import explain
 from egg.tools.tasks.inputs import InputSet, InputSets
@@ -22,6 +24,7 @@ from egg.tools.tasks.launches import Launches
 from egg.tools.tasks.module import build_model, load_module, set_policy, share_weights
 from egg.tools.tasks.raw import dump
 from egg.tools.tasks.share import trace
+from egg.tools.tasks.tamper import Tampering
 from egg.tools.tasks.target import spanned_bytes, tensors_in
 from egg.tools.tasks.timed import compare_timed
 
@@ -42,8 +45,9 @@ def serve(payload: dict[str, Any]) -> Worker:
     Yields:
         First `typical_ms` of a call, number of `sets`, `output_bytes` and `held_bytes`. Then for `{"do": "block",
         "warmup", "apart", "samples"}` the `event_ms` of the samples and `apart`: pairs of event and host milliseconds;
-        for `{"do": "keep", "name"}` the files' entries of the last sample's `outputs`; for `{"do": "trace"}` what a
-        forward pass does on the GPU, after which launching is slower; for `{"do": "warm_ms", "samples"}` and
+        for `{"do": "keep", "name"}` the files' entries of the last sample's `outputs`; for `{"do": "tampered"}` the
+        `names` of what was replaced meanwhile; for `{"do": "trace"}` what a forward pass does on the GPU, after which
+        launching is slower; for `{"do": "warm_ms", "samples"}` and
         `{"do": "graph_ms", "samples"}` `ms`, None where it cannot be had; and from the reference, for `{"do":
         "compare", ...}`, what `compare_timed` says of a candidate's outputs.
 
@@ -54,6 +58,7 @@ def serve(payload: dict[str, Any]) -> Worker:
     set_policy(payload["policy"])
     problem = load_module(payload["problem"], "problem")
     first = InputSet(problem, payload["seed"], clock.device)
+    tampering = Tampering(sys.modules[__name__], clocks, type(clock), inputs, InputSet, InputSets, Bench)
     try:
         with torch.no_grad():
             bench = Bench(_model(problem, payload, clock.device), _sets(problem, first, payload, clock), clock)
@@ -65,6 +70,8 @@ def serve(payload: dict[str, Any]) -> Worker:
                 if request["do"] == "compare" and payload["source"] is None:
                     answer = compare_timed(payload | request, clock.device)
                     gc.collect()
+                elif request["do"] == "tampered":
+                    answer = {"names": tampering.found()}
                 else:
                     answer = bench.answer(request)
     except (CandidateError, GeneratorExit):
