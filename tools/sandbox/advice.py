@@ -20,14 +20,13 @@ def to_get_higher(reasons: Mapping[str, str]) -> str:
     return "; ".join(said)
 
 
-def instead(level: int, asked: str) -> str:
-    """What to do when there is less than what was asked for."""
-    if asked == "strong":
-        return "Follow that advice, or use EGG_ISOLATION=auto." if level >= 2 else "Use another machine."
+def instead(level: int, asked: str, higher: str) -> str:
+    """What to do when there is less than what was asked for; `higher` is how there would be more."""
     if platform.system() != "Linux":
-        return "Use a Linux machine, or set EGG_ISOLATION=none if you have read every kernel that is run."
-    lower = "partial" if level >= 1 else "none"
-    return f"Use a machine or container that allows more, or accept the risk with EGG_ISOLATION={lower}."
+        return "Use a Linux machine"
+    lower = "auto" if level >= 2 else "partial" if level >= 1 else "none"
+    accept = f"accept this level with EGG_ISOLATION={lower}"
+    return f"To mend it: {higher}; or {accept}" if higher else f"Use another machine, or {accept}"
 
 
 def _namespaces() -> str:

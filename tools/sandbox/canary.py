@@ -6,7 +6,7 @@ import os
 import resource
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -18,13 +18,13 @@ PTRACE_SEIZE = 0x4206
 BEYOND = 64 << 20
 
 
-def attack(payload: dict[str, Any]) -> dict[str, Any]:
-    """For each promise the attempts that got through, by name; none is what should be.
+def attack(payload: dict[str, Any]) -> Generator[dict[str, Any], dict[str, Any], None]:
+    """For each promise the attempts that got through, by name; none is what should be. Asked again, it prints.
 
     Args:
         payload: `port` and `unix` (address) of listeners outside; `secret`, a file, and `outside`, a folder, of the
-            owner's; `processes` that are not ours; `lock`, a file in the working folder for a process that stays
-            behind; `memory_bytes` and `disk_bytes`, the limits.
+            owner's; `processes` that are not ours by name, and a `victim` that may come to harm; `lock`, a file in the
+            working folder for a process that stays behind; `memory_bytes`, `disk_bytes` and `flood_bytes`, the limits.
     """
     outside = Path(payload["outside"])
     attempts: dict[str, dict[str, Callable[[], object]]] = {
@@ -48,16 +48,21 @@ def attack(payload: dict[str, Any]) -> dict[str, Any]:
             "times": lambda: os.utime(payload["secret"]),
         },
         "others": {
-            f"{name} {pid}": lambda pid=pid, act=act: act(pid)  # type: ignore[misc]
-            for pid in payload["processes"]
+            f"{name} of the {who}": lambda pid=pid, act=act: act(pid)  # type: ignore[misc]
+            for who, pid in payload["processes"].items()
             if pid != os.getpid()
             for name, act in OTHERS.items()
-        },
+        }
+        | {"trace": lambda: call("syscall", number("ptrace"), PTRACE_SEIZE, payload["victim"], None, None)},
         "memory": {"map": lambda: mmap.mmap(-1, payload["memory_bytes"] + BEYOND, flags=mmap.MAP_PRIVATE)},
         "disk": {"file": lambda: _fill(payload["disk_bytes"] + 1)},
     }
     through = {what: [name for name, act in tried.items() if _works(act)] for what, tried in attempts.items()}
-    return {"through": through, "stays": _works(lambda: _stay_behind(payload["lock"])), "environment": dict(os.environ)}
+    stays = _works(lambda: _stay_behind(payload["lock"]))
+    yield {"through": through, "stays": stays, "environment": dict(os.environ)}
+    for _ in range(2):
+        os.write(1, bytes(payload["flood_bytes"]))
+    yield {}
 
 
 def _works(act: Callable[[], object]) -> bool:
@@ -81,11 +86,6 @@ def _environment_of(pid: int) -> bytes:
     return found
 
 
-def _trace(pid: int) -> None:
-    call("syscall", number("ptrace"), PTRACE_SEIZE, pid, None, None)
-    call("syscall", number("ptrace"), 17, pid, None, None)
-
-
 def _copy_memory(pid: int) -> None:
     with open(f"/proc/{pid}/mem", "rb"):
         pass
@@ -96,7 +96,6 @@ OTHERS: dict[str, Callable[[int], object]] = {
     "limits": lambda pid: resource.prlimit(pid, resource.RLIMIT_CORE),
     "environment": _environment_of,
     "memory": _copy_memory,
-    "trace": _trace,
 }
 
 

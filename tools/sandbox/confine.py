@@ -36,7 +36,6 @@ def confine(bounds: Bounds, layers: Sequence[Layer]) -> None:
         landlock.restrict(
             [
                 *((path, landlock.READ | execute) for path in files.run),
-                *((path, landlock.READ_DIR) for path in files.list_only),
                 *((path, landlock.READ) for path in files.read),
                 *((path, landlock.DEVICE) for path in files.devices),
                 *((path, landlock.SCRATCH) for path in files.write),

@@ -25,7 +25,8 @@ def closed_environment(home: str, *, interpret: bool) -> dict[str, str]:
     """Variables for a process that will run unread code. `home` stands in for the user's own folder."""
     allowed = {name: os.environ[name] for name in (*EXACT, *CUDA) if name in os.environ}
     root = str(Path(egg.__file__).resolve().parent.parent)
-    path = os.pathsep.join(part for part in (root, os.environ.get("PYTHONPATH", "")) if part)
+    given = [os.path.abspath(part) for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part]
+    path = os.pathsep.join(dict.fromkeys((root, *given)))
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     python = {"PYTHONPATH": path, "PYTHONNOUSERSITE": "1", "PYTHONUNBUFFERED": "1"}
     ours = {"HOME": home, "USER": "egg", **python, **threads}

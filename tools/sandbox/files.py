@@ -2,6 +2,7 @@
 
 import os
 import pwd
+import shutil
 import sys
 from functools import cache
 from glob import glob
@@ -29,7 +30,6 @@ class Files(NamedTuple):
     run: tuple[str, ...]
     """Read, and for those who may start programs, executed."""
     read: tuple[str, ...]
-    list_only: tuple[str, ...]
     devices: tuple[str, ...]
     write: tuple[str, ...]
 
@@ -46,7 +46,6 @@ def reachable(folder: str, more: tuple[str, ...], *, programs: bool, own_proc: b
     return Files(
         run=(*SYSTEM, *machine, *proc, *python_files(), *_tools()),
         read=more,
-        list_only=tuple(path for path in sys.path if path.startswith("/")),
         devices=devices,
         # CUDA names its threads by writing there.
         write=(folder, me) if programs else (folder,),
@@ -58,7 +57,7 @@ def python_files() -> tuple[str, ...]:
     """Python, every package that is loaded, and our own; not the folders from which they happen to be loaded."""
     prefixes = [path for path in (sys.prefix, sys.base_prefix) if path not in ("/", _home())]
     found = dict.fromkeys(prefixes)
-    found |= dict.fromkeys(path for path in sys.path if Path(path).name in ("site-packages", "dist-packages"))
+    found |= dict.fromkeys(path for path in sys.path if path not in ("/", _home()) and _holds_packages(Path(path)))
     for name, module in list(sys.modules.items()):
         if "." in name or name in ("egg", "tests", "__main__"):
             continue
@@ -69,6 +68,10 @@ def python_files() -> tuple[str, ...]:
     return (*found, str(ours), *(str((ours / name).resolve()) for name in OURS))
 
 
+def _holds_packages(folder: Path) -> bool:
+    return folder.name in ("site-packages", "dist-packages") or (folder / "torch").is_dir()
+
+
 def _beneath(path: str, folders: dict[str, None]) -> bool:
     return any(path.startswith(f"{folder}/") for folder in folders)
 
@@ -76,6 +79,10 @@ def _beneath(path: str, folders: dict[str, None]) -> bool:
 def _tools() -> tuple[str, ...]:
     named = [os.environ.get(name, "") for name in TOOLS]
     folders = [path if os.path.isdir(path) else os.path.dirname(path) for path in named if path.startswith("/")]
+    # A compiler in a prefix of its own has its parts in that prefix's other folders.
+    compiler = shutil.which(os.environ.get("CC") or "cc") or shutil.which("gcc") or shutil.which("clang")
+    if compiler and (home := Path(compiler).resolve().parent).name == "bin":
+        folders.append(str(home.parent))
     libraries = [path for path in os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep) if path.startswith("/")]
     return tuple(path for path in (*folders, *libraries) if path not in ("/", _home()))
 

@@ -6,6 +6,7 @@ is asked for nothing is run. `EGG_ISOLATION_WITHOUT` names layers to leave out, 
 """
 
 import os
+import sys
 import threading
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from egg.state.errors import UserError
 from egg.state.isolation import NAMES, Aspect, Isolation
 from egg.tools.sandbox import advice
 from egg.tools.sandbox.layers import LAYERS
+from egg.tools.sandbox.linux import PR_SET_DUMPABLE, prctl
 from egg.tools.sandbox.pool import warm
 from egg.tools.sandbox.probe import Broken, attacked
 from egg.tools.sandbox.watch import SECONDS
@@ -56,11 +58,11 @@ def in_force(interpret: bool) -> tuple[str, ...]:
     found = _probed(interpret)
     level = found.isolation.level
     if level < LEAST[asked]:
-        reasons = "; ".join(found.isolation.missing) or "an attack on it went through"
+        reasons = "; ".join(found.isolation.missing)
         wanted = f"{VARIABLE}={asked} needs level {LEAST[asked]} ({NAMES[LEAST[asked]]})"
         raise UserError(
             f"this machine isolates candidates at level {level} ({NAMES[level]}), {wanted}: {reasons}. "
-            f"{advice.instead(level, asked)}"
+            f"{advice.instead(level, asked, found.isolation.advice)}"
         )
     return found.layers
 
@@ -91,11 +93,20 @@ def _probed(interpret: bool) -> Found:
 
 
 def _probe(interpret: bool, allowed: tuple[str, ...]) -> Found:
+    if sys.platform != "linux":
+        told = Isolation(level=0, name="none", missing=(f"{sys.platform} has none of the layers: it is not Linux",))
+        return Found(told, ())
     zygote = warm(interpret)
     layers, reasons = zygote.layers(allowed)
+    if _asked() == "partial" and not {"landlock", "namespaces"} & set(layers):
+        prctl(PR_SET_DUMPABLE, 0)  # else a child of the same user could write to the memory of this very process
     broken = attacked(zygote, layers, interpret=interpret)
     level = _level(layers, broken)
-    missing = tuple(f"{layer}: {reason}" for layer, reason in reasons.items())
+    through = {what: names for what, names in broken._asdict().items() if names}
+    missing = (
+        *(f"{layer}: {reason}" for layer, reason in reasons.items()),
+        *(f"{what} is open: {', '.join(names)}" for what, names in through.items()),
+    )
     told = Isolation(
         level=level,
         name=NAMES[level],
@@ -133,11 +144,10 @@ def _aspects(layers: tuple[str, ...], broken: Broken, interpret: bool) -> list[A
         "processes": f"{alone}; killed with all it started ({swept})",
         "memory": f"{pages} for each, the tree counted every {SECONDS:g} s; no cgroup",
         "disk": f"RLIMIT_FSIZE for each file, all of them counted every {SECONDS:g} s",
+        "output": "counted by its reader, who ends the child",
         "environment": "an allow-list of variables",
     }
-    aspects = [Aspect(what=what, how=text, verified=not getattr(broken, what)) for what, text in how.items()]
-    output = Aspect(what="output", how="counted by the reader; ends the child", verified=False)
-    return [*aspects, output]
+    return [Aspect(what=what, how=text, verified=not getattr(broken, what)) for what, text in how.items()]
 
 
 def _joined(*means: str) -> str:

@@ -3,8 +3,9 @@
 import fcntl
 import os
 import socket
-from collections.abc import Sequence
-from contextlib import ExitStack
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -16,7 +17,7 @@ from egg.tools.sandbox.records import Bounds
 from egg.tools.sandbox.worker import Worker
 
 TASK = "egg.tools.sandbox.canary:attack"
-BOUNDS = Bounds(seconds=30, memory_bytes=512 << 20, disk_bytes=1 << 20)
+BOUNDS = Bounds(seconds=30, memory_bytes=512 << 20, disk_bytes=1 << 20, flood_bytes=256 << 10)
 
 
 class Broken(NamedTuple):
@@ -29,6 +30,7 @@ class Broken(NamedTuple):
     processes: list[str]
     memory: list[str]
     disk: list[str]
+    output: list[str]
     environment: list[str]
 
 
@@ -53,27 +55,41 @@ def attacked(zygote: Zygote, layers: Sequence[str], *, interpret: bool) -> Broke
             "unix": str(outside / "unix"),
             "secret": str(outside / "secret"),
             "outside": str(outside),
-            "processes": [os.getpid(), zygote.pid],
+            "processes": {"owner": os.getpid(), "warm parent": zygote.pid},
+            "victim": stack.enter_context(_victim()),
             "lock": str(folder / "lock"),
             "memory_bytes": BOUNDS.memory_bytes,
             "disk_bytes": BOUNDS.most_disk_bytes,
+            "flood_bytes": BOUNDS.flood_bytes,
         }
         bounds = Bounds(**{**vars(BOUNDS), "folder": str(folder)})
         with Worker(zygote, TASK, payload, bounds, layers) as worker:
             reply = worker.opened
+            flood = worker.ask({}, BOUNDS.seconds)
         if not reply.ok:
             raise MachineError(
                 f"the sandbox cannot be tried out: {reply.state}: {reply.error}\n{reply.output}".rstrip()
             )
-        return _broken(reply.value, folder / "lock", interpret)
+        output = [] if flood.state == "output_limit" else [f"a flood ended in {flood.state}"]
+        return _broken(reply.value, output, folder / "lock", interpret)
 
 
-def _broken(value: dict[str, Any], lock: Path, interpret: bool) -> Broken:
+@contextmanager
+def _victim() -> Iterator[int]:
+    """A process that waits to be attacked: whoever is traced by a child that is then killed is left standing."""
+    with subprocess.Popen(["sleep", "60"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as process:
+        try:
+            yield process.pid
+        finally:
+            process.kill()
+
+
+def _broken(value: dict[str, Any], output: list[str], lock: Path, interpret: bool) -> Broken:
     allowed = {*closed_environment("", interpret=interpret), "LC_CTYPE", "HOME", "TMPDIR"}
     allowed |= {"TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR"}
     environment = sorted(set(value["environment"]) - allowed)
     processes = ["a process stays behind"] if value["stays"] and _held(lock) else []
-    return Broken(**value["through"], processes=processes, environment=environment)
+    return Broken(**value["through"], processes=processes, output=output, environment=environment)
 
 
 def _held(lock: Path) -> bool:

@@ -118,3 +118,16 @@ def add_up(payload: Json) -> Iterator[Json]:
             hang({})
         total += 1 // message.get("divisor", 1) * message["add"]
         message = yield {"total": total}
+
+
+def compiled(payload: Json) -> Json:
+    """PyTorch's own compiler: starts gcc, writes and loads a library."""
+    import torch
+    import torch._inductor.config
+
+    from egg.tools.tasks.module import load_module
+
+    torch._inductor.config.compile_threads = 1
+    wave = load_module("def wave(x):\n    return (x * 2).sin() + 1\n", "wave").wave
+    x = torch.linspace(0, 1, 1000)
+    return {"close": torch.allclose(torch.compile(wave)(x), wave(x))}
