@@ -4,6 +4,20 @@ from typing import Any
 
 
 def mend() -> None:
+    """Both of what follows. May be called twice."""
+    _multiply_bfloat16()
+    _tune_nothing()
+
+
+def _tune_nothing() -> None:
+    """Let autotuned kernels run, in their first configuration: Triton asks a GPU's driver for a clock."""
+    from triton.runtime.autotuner import Autotuner
+
+    tuner: Any = Autotuner
+    tuner.do_bench = property(lambda self: lambda call, quantiles: [0.0] * len(quantiles))
+
+
+def _multiply_bfloat16() -> None:
     """Let `tl.dot` multiply bfloat16 values: Triton 3.9's interpreter multiplies their 16 bits as integers."""
     import numpy as np
     import triton.language as tl
