@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from egg.evals import controls, verdict_cost
+from egg.evals.provenance import provenance, write_results
 from egg.evals.small import ADD, add_kernel, load
 from egg.state.settings import Policy
 from egg.tools.device import detect_device
@@ -40,6 +41,16 @@ def test_what_counts_as_shown() -> None:
     assert list(controls.verdict(rows(0, 0, twice=[], agreement=[])).values()) == [False] * 4
     unseen = [{"agrees": None}]
     assert list(controls.verdict(rows(20, 20, agreement=unseen)).values()) == [True, True, True, False]
+
+
+def test_a_long_run_goes_on_where_it_stopped(tmp_path: Any) -> None:
+    out, now = tmp_path / "controls.json", provenance("controls", ABSENT, Policy.STOCK)
+    nothing = {"agreement": [], "twice": [], "against_itself": []}
+    assert controls.earlier(out, now) == nothing
+    rows_then = {"agreement": [{"problem": "chain"}], "twice": [], "against_itself": []}
+    write_results(out, now | rows_then)
+    assert controls.earlier(out, now) == rows_then
+    assert controls.earlier(out, now | {"commit": "another"}) == nothing
 
 
 def event(start: float, length: float, category: str = "kernel") -> dict[str, Any]:

@@ -106,7 +106,7 @@ def test_forged_times_do_not_add_up_to_our_own_clock() -> None:
     patch = "import time\nimport egg.tools.tasks.clocks as clocks\n"
     patch += "def sample(self, call, *, apart):\n    call()\n    return 0.001, 0.001\n"
     patch += "clocks.CpuClock.sample.__code__ = sample.__code__\n"  # by a way that leaves no other object behind
-    source = candidate("time.sleep(0.02)\nreturn self.honest(x)", patch)
+    source = candidate("time.sleep(0.005)\nreturn self.honest(x)", patch)
     taken = timed(source)
     with pytest.raises(CandidateError, match="by our own clock") as raised:
         timing.conclude(job(), taken, timing.Floors())

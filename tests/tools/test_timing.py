@@ -44,6 +44,7 @@ def conclude(floors: Floors = NONE, checked: int = 5, **sides: list[Samples]) ->
     return timing.conclude(job(), taken, floors)
 
 
+@pytest.mark.slow
 def test_sides_take_turns_and_the_faster_one_is_found() -> None:
     sides = {timing.EAGER: Side(), timing.CANDIDATE: Side(source=PLAIN)}
     found = sessions(job(FOUR_TIMES), sides, Plan(sessions=2, rounds=4, outputs=2))
