@@ -2,7 +2,7 @@
 
 from egg.evals.corpus import Case, named
 from egg.state.device import Device
-from egg.state.evaluation import Baseline, Evaluation
+from egg.state.evaluation import Baseline, Evaluation, Status
 from egg.state.problem import Problem
 from egg.state.settings import Policy, Settings
 from egg.tools.judge import judge
@@ -36,9 +36,13 @@ def verdict(
 ) -> Evaluation:
     """What the whole judge says; without `read` the source is not looked at.
 
+    One that runs into its time limit is only run, with the limit of its own: the judge's are minutes.
+
     Raises:
         MachineError: the judge itself failed.
     """
+    if Status.TIMEOUT in case.expected:
+        return numbers(case, problem, device, store, policy=policy)
     settings, baseline = Settings(policy=policy), blank(problem, device)
     return judge(problem, case.source, device, settings, baseline, store, confirm=bool(case.held_out), read=read)
 

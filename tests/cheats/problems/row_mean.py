@@ -3,8 +3,8 @@
 import torch
 import torch.nn as nn
 
-ROWS = 4096
-COLS = 8192
+ROWS = 128
+COLS = 16000
 
 
 class Model(nn.Module):

@@ -3,8 +3,8 @@
 import torch
 import torch.nn as nn
 
-ROWS = 4096
-COLS = 2000
+ROWS = 128
+COLS = 8000
 
 
 class Model(nn.Module):

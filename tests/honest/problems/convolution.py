@@ -3,10 +3,10 @@
 import torch
 import torch.nn as nn
 
-BATCH = 4
+BATCH = 8
 CHANNELS = 16
 FILTERS = 24
-SIDE = 33
+SIDE = 65
 
 
 class Model(nn.Module):

@@ -4,8 +4,8 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-ROWS = 512
-CLASSES = 1000
+ROWS = 64
+CLASSES = 9000
 
 
 class Model(nn.Module):

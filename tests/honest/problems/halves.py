@@ -3,8 +3,8 @@
 import torch
 import torch.nn as nn
 
-ROWS = 512
-COLS = 1024
+ROWS = 64
+COLS = 8192
 
 
 class Model(nn.Module):

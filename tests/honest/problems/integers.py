@@ -3,8 +3,8 @@
 import torch
 import torch.nn as nn
 
-ROWS = 1024
-COLS = 1000
+ROWS = 96
+COLS = 8000
 
 
 class Model(nn.Module):

@@ -3,8 +3,8 @@
 import torch
 import torch.nn as nn
 
-ROWS = 1024
-COLS = 900
+ROWS = 64
+COLS = 9000
 
 
 class Model(nn.Module):
