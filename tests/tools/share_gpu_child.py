@@ -1,5 +1,6 @@
 """Run in children, on a GPU: the same forward passes by CUPTI and by events."""
 
+from time import perf_counter
 from typing import Any
 
 import torch
@@ -85,10 +86,13 @@ def traced(payload: dict[str, Any]) -> dict[str, Any]:
         end.record()
         torch.cuda.synchronize()
         launches = Launches()
+        began = perf_counter()
         chosen = trace(call, launches)
+        seconds = perf_counter() - began
         events = by_events(call, launches, 3, 0.001)
         return {
             "whole_ms": start.elapsed_time(end),
+            "seconds": seconds,
             "chosen": chosen,
             "events": events,
             "cupti": by_profiler(call, launches, 3),

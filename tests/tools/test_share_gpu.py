@@ -85,7 +85,7 @@ def traced(name: str, side: int = 4096) -> tuple[dict[str, Any], Ownership, Owne
     bounds = Bounds(seconds=120, memory_bytes=64 << 30)
     told = run("tests.tools.share_gpu_child:traced", {"name": name, "side": side}, bounds).require(name)
     kernels = profile("ampere_sgemm_128x64_tn", "tuned")
-    print(name, {k: told[k] for k in ("whole_ms",)}, told["chosen"]["how"], told["chosen"].get("why"))
+    print(name, {k: told[k] for k in ("whole_ms", "seconds")}, told["chosen"]["how"], told["chosen"].get("why"))
     cupti, events = (owned(read_trace(told[how]), kernels, None) for how in ("cupti", "events"))
     print("  cupti", cupti.label, cupti.share, [(k.name[:50], k.kind, k.ms, k.calls) for k in cupti.kernels])
     print("  events", events.label, events.share)

@@ -19,6 +19,9 @@ from egg.tools.tasks.launches import Launches
 PLAIN = 0.0028573
 """What the buffers of launches that are left out hold."""
 
+FEW = 4
+"""Integers that may be equal by chance."""
+
 Run = Callable[[AbstractContextManager[Any]], Any]
 
 
@@ -87,6 +90,8 @@ class Shadow(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def _look(self, name: str, found: torch.Tensor) -> None:
         for place, right in enumerate(self.honest):
+            if right.numel() <= FEW and not right.is_floating_point():
+                continue
             if not self.by[place] and found.numel() == right.numel() and _equal(found, right):
                 self.by[place] = name
 
