@@ -43,6 +43,8 @@ def check_backbone(settings: Settings) -> None:
         UserError: for an unknown model, a missing or refused key, an endpoint that cannot be reached.
     """
     if settings.model == RULEBOOK:
+        if settings.base_url:
+            raise UserError("--base-url is for an LLM: give --model openai:NAME with it, or leave it out")
         return
     name, key = _name(settings), _key(settings)
     if settings.base_url and urlsplit(settings.base_url).scheme not in ("http", "https"):

@@ -86,6 +86,8 @@ def explain(fault: Exception, settings: Settings) -> UserError | ProviderFault |
         return UserError(f"cannot reach {where}: check --base-url and the network")
     if _code(fault) in ("insufficient_quota", "billing_hard_limit_reached"):
         return UserError(f"the account at {where} has no credit left: add some, or use another OPENAI_API_KEY")
+    if isinstance(fault, TypeError) and "choices" in str(fault):
+        return UserError(f"{where} answers, but not as OpenAI does: check --base-url (it usually ends in /v1)")
     if isinstance(fault, ContextOverflowError):
         return ProviderFault(f"the conversation is longer than {name} can read")
     if isinstance(fault, ModelError) or _cut_off(fault) or _from_client(fault):

@@ -5,6 +5,7 @@ import sys
 from typing import Annotated, Any
 
 import typer
+from typer.exceptions import TyperException
 
 from egg import __version__
 from egg.state.errors import MachineError, UserError
@@ -13,7 +14,6 @@ LLM = "openai:gpt-5.1"
 app = typer.Typer(
     help="Turn a PyTorch module into a proven Triton kernel.",
     add_completion=False,
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -23,7 +23,10 @@ RunName = Annotated[str, typer.Argument(metavar="RUN", help="Id of a run, or its
 def main() -> None:
     """Run the command; what the user can mend is one line and exit code 2."""
     try:
-        app()
+        raise SystemExit(app(sys.argv[1:] or ["--help"], prog_name="egg", standalone_mode=False))
+    except TyperException as error:
+        command = getattr(getattr(error, "ctx", None), "command_path", "egg")
+        _fail(UserError(f"{getattr(error, 'format_message', error.__str__)()} See: {command} --help"), 2)
     except UserError as error:
         _fail(error, 2)
     except MachineError as error:

@@ -38,9 +38,10 @@ def start(request: "RunInput") -> dict[str, Any]:
         prepare(interpret=True)
     try:
         return _drive(run, request)
-    except UserError:
-        if not _worth_keeping(run):
-            discard(run)
+    except UserError as error:
+        if _worth_keeping(run):
+            raise UserError(f"{error}. What was done is kept: egg resume {_reference(run)}") from None
+        discard(run)
         raise
 
 
@@ -54,6 +55,13 @@ def resume(name: str) -> dict[str, Any]:
 
 
 def _drive(run: Run, request: "RunInput | None") -> dict[str, Any]:
+    try:
+        return _driven(run, request)
+    except KeyboardInterrupt:
+        _stop(run)
+
+
+def _driven(run: Run, request: "RunInput | None") -> dict[str, Any]:
     with ExitStack() as stack:
         if run.folder:  # before the checkpoint is opened: what is read must be what is continued
             stack.enter_context(locked(run.folder, run.id))
@@ -132,10 +140,11 @@ def _terminate(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _stop(run: Run, screen: View) -> NoReturn:
+def _stop(run: Run, screen: View | None = None) -> NoReturn:
     """Leave at once: what was finished is in the checkpoint, as after any crash."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    screen.close()
+    if screen:
+        screen.close()
     _end_children()
     print(f"\nStopped. Go on with: egg resume {_reference(run)}", file=sys.stderr, flush=True)
     sys.stdout.flush()

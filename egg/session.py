@@ -6,14 +6,13 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
 
 from egg.state.errors import UserError
-from egg.tools.folders import CHECKPOINT, runs_dir, server_checkpoint
+from egg.tools.folders import CHECKPOINT, fresh_run_dir, runs_dir, server_checkpoint
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -111,6 +110,8 @@ def is_locked(folder: Path) -> bool:
             return False
     except Timeout:
         return True
+    except OSError:  # a folder that cannot be written: nobody works there
+        return False
 
 
 @contextmanager
@@ -142,17 +143,15 @@ def _new_folder(wanted: str | None, stem: str) -> Path:
         except OSError as error:
             raise UserError(_unwritable(folder, error)) from None
         return folder
-    name = f"{stem}-{datetime.now():%m%d-%H%M%S}"
-    for number in range(100):
-        folder = runs_dir() / (f"{name}-{number}" if number else name)
+    while True:
+        folder = fresh_run_dir(stem)
         try:
             folder.mkdir(parents=True)
-        except FileExistsError:
+        except FileExistsError:  # another process was quicker
             continue
         except OSError as error:
             raise UserError(_unwritable(folder, error)) from None
         return folder
-    raise UserError(f"{runs_dir()} holds a hundred runs named {name}: give a --run-dir")
 
 
 def _unwritable(folder: Path, error: OSError) -> str:

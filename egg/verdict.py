@@ -61,7 +61,7 @@ def rows(judgement: Judgement) -> Iterator[tuple[str, str]]:
 
 
 def _correctness(evaluation: Evaluation) -> Iterator[tuple[str, str]]:
-    if worst := max(evaluation.accuracy, key=lambda a: a.error / a.budget if a.budget else a.error, default=None):
+    if worst := max(evaluation.accuracy, key=lambda accuracy: accuracy.used, default=None):
         same: dict[bool | None, str] = {True: "; repeats agree bit for bit", False: "; repeats differ in last bits"}
         told = f"{len(evaluation.accuracy)} outputs; closest to its budget: {worst.error:.2g} of {worst.budget:.2g}"
         yield "Accuracy", f"{told} ({worst.case}){same.get(evaluation.deterministic, '')}"

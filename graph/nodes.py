@@ -20,7 +20,7 @@ from egg.tools.artefacts import write_artefacts
 from egg.tools.clock import elapsed
 from egg.tools.device import detect_device
 from egg.tools.expert import spec_of
-from egg.tools.folders import runs_dir
+from egg.tools.folders import fresh_run_dir, runs_dir
 from egg.tools.judge import judge
 from egg.tools.problem import load_problem
 from egg.tools.store import Store
@@ -43,8 +43,7 @@ def settings_of(request: RunInput) -> Settings:
 def intake(state: RunInput, config: RunnableConfig) -> RunState:
     """Check everything a person can get wrong, then load and trace the problem."""
     settings = settings_of(state)
-    name = config["configurable"].get("thread_id", Path(state.problem_file).stem)
-    run_dir = state.run_dir or str(runs_dir() / str(name))
+    run_dir = state.run_dir or str(_own_folder(config["configurable"].get("thread_id"), Path(state.problem_file).stem))
     elapsed(run_dir, 0)  # starts the clock
     check_backbone(settings)
     device = detect_device(settings.target)
@@ -92,7 +91,8 @@ def confirm(state: RunState) -> RunState:
     ended = exhausted(state)
     verdict: Evaluation | None = None
     if incumbent is None:
-        outcome = _fallback(state, "no kernel passed the judge; the result is the reference module")
+        why = "no kernel passed the judge" if state.get("attempts") else "no kernel was written"
+        outcome = _fallback(state, f"{why}; the result is the reference module")
     else:
         verdict = judge(
             state["problem"],
@@ -135,6 +135,12 @@ def report(state: RunState) -> RunState:
         elapsed_ms=spent,
     )
     return RunState(outcome=state["outcome"].model_copy(update={"files": files}), elapsed_ms=spent)
+
+
+def _own_folder(thread: str | None, stem: str) -> Path:
+    """The thread's folder, the same one if intake is repeated; a new one without a thread or beside a finished run."""
+    folder = runs_dir() / str(thread) if thread else None
+    return folder if folder and not (folder / "evidence.json").exists() else fresh_run_dir(str(thread or stem))
 
 
 def _claim(state: RunState, incumbent: Candidate, verdict: Evaluation) -> Outcome:
@@ -180,7 +186,7 @@ def _evidence(candidate: Candidate | None, verdict: Evaluation | None) -> str:
         return "nothing to confirm"
     if not verdict.ok:
         return first_line(verdict.feedback) or verdict.status
-    worst = max(verdict.accuracy, key=lambda a: a.error / a.budget, default=None)
+    worst = max(verdict.accuracy, key=lambda accuracy: accuracy.used, default=None)
     error = f"; largest error {worst.error:.2g} of a budget of {worst.budget:.2g} ({worst.case})" if worst else ""
     return f"{milliseconds(candidate)}{error}"
 

@@ -82,6 +82,13 @@ class Accuracy(Record):
     oracle: str = Field("float64", description="What exact values come from: float64, float64 in slices, float32, ...")
     bucket: str = Field("", description="The part of the output with least room: empty for the whole")
 
+    @property
+    def used(self) -> float:
+        """Share of the budget that the error takes; of a budget of nothing, either none or more than all."""
+        if self.budget:
+            return self.error / self.budget
+        return float("inf") if self.error else 0.0
+
 
 class Evaluation(Record):
     """One verdict. Numbers exist only where the status allows them."""

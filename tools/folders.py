@@ -4,7 +4,9 @@ import atexit
 import os
 import shutil
 import tempfile
+from datetime import datetime
 from functools import cache
+from itertools import count
 from pathlib import Path
 
 CHECKPOINT = "checkpoint.sqlite"
@@ -16,6 +18,13 @@ MEMORY_ROOM = 32 << 30
 def runs_dir() -> Path:
     """`$EGG_RUNS_DIR`, or `runs` in the current folder."""
     return Path(os.environ.get("EGG_RUNS_DIR") or "runs").absolute()
+
+
+def fresh_run_dir(stem: str) -> Path:
+    """The path of a run folder that is not there yet: `stem` and the time."""
+    name = f"{stem}-{datetime.now():%m%d-%H%M%S}"
+    numbered = (runs_dir() / (f"{name}-{number}" if number else name) for number in count())
+    return next(folder for folder in numbered if not folder.exists())
 
 
 def scratch_parent() -> str | None:

@@ -42,6 +42,8 @@ class OpenAIServer:
                 reply = server.think(body) if server.think else server.replies[len(server.requests) - 1]
                 if reply.get("status", 200) != 200:
                     return self._json(reply["status"], {"error": reply.get("error", {"message": "no"})}, reply)
+                if "body" in reply:
+                    return self._json(200, reply["body"])
                 if body.get("stream"):
                     return self._stream(reply)
                 message = {"role": "assistant", "content": reply.get("text")}

@@ -90,6 +90,13 @@ def test_an_unknown_model_is_for_the_user(server: OpenAIServer, streamed: bool) 
         answer(server, streamed)
 
 
+def test_a_server_that_speaks_otherwise_is_for_the_user(server: OpenAIServer) -> None:
+    server.replies = [{"body": {"hi": 1}}]
+    with pytest.raises(UserError, match="--base-url"):
+        answer(server, streamed=False)
+    assert len(server.requests) == 1
+
+
 def test_a_dead_endpoint_is_for_the_user(server: OpenAIServer, streamed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     server.close()
     monkeypatch.setattr("egg.agents.provider.ATTEMPTS", 2)
@@ -99,6 +106,8 @@ def test_a_dead_endpoint_is_for_the_user(server: OpenAIServer, streamed: bool, m
 
 def test_the_check_before_a_run(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     check_backbone(Settings())
+    with pytest.raises(UserError, match="--base-url is for an LLM"):
+        check_backbone(Settings(base_url=server.url))
     check_backbone(Settings(model="openai:tiny", base_url=server.url))
     check_backbone(Settings(model="openai:unlisted", base_url=server.url))
     with pytest.raises(UserError, match="openai:NAME"):

@@ -34,8 +34,9 @@ def refused(monkeypatch, capsys, *arguments) -> str:
         (GOOD.replace("return [torch.randn(ROWS, COLS)]", "raise RuntimeError('no data')"), "no data"),
         (GOOD.replace("return [torch.randn(ROWS, COLS)]", "return [3]"), "tensor"),
         (GOOD.replace("x * self.weight", "x @ self.weight.reshape(2, -1)"), "reference fails"),
+        (GOOD + "\n\nraise SystemExit(0)\n", "fails when it is loaded"),
     ],
-    ids=["syntax error", "no Model", "no get_inputs", "get_inputs raises", "no tensor", "reference fails"],
+    ids=["syntax error", "no Model", "no get_inputs", "get_inputs raises", "no tensor", "reference fails", "exits"],
 )
 def test_a_problem_that_cannot_be_loaded(source, says, tmp_path, runs, monkeypatch, capsys):
     path = problem(tmp_path, source)
@@ -63,6 +64,22 @@ def test_an_option_that_cannot_be(options, says, tmp_path, runs, monkeypatch, ca
     model = [] if "--model" in options else ["--model", "rulebook"]
     assert says in refused(monkeypatch, capsys, "optimize", path, *model, *options)
     assert not runs.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["optimize", "--modle", "rulebook", "x.py"], "--modle"),
+        (["optimize"], "PROBLEM"),
+        (["optimize", "x.py", "--seeds", "two"], "--seeds"),
+        (["optimise"], "optimise"),
+        (["check", "x.py"], "KERNEL"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_command_that_cannot_be(arguments, says, runs, monkeypatch, capsys):
+    line = refused(monkeypatch, capsys, *arguments)
+    assert says in line and "--help" in line and not runs.exists()
 
 
 def test_a_base_url_needs_a_model(tmp_path, runs, monkeypatch, capsys):
@@ -95,6 +112,20 @@ def test_a_run_folder_that_holds_something(tmp_path, runs, monkeypatch, capsys):
     assert [path.name for path in taken.iterdir()] == ["mine.txt"]
     (taken / "run.json").write_text("{}")
     assert "egg resume" in refused(monkeypatch, capsys, *arguments)
+
+
+def test_a_folder_of_runs_that_cannot_be_written_can_still_be_listed(runs, monkeypatch, capsys):
+    folder = runs / "stopped"
+    folder.mkdir(parents=True)
+    for name in ("run.json", ".lock"):
+        (folder / name).write_text("{}")
+    monkeypatch.setattr("egg.session.FileLock.acquire", read_only)
+    assert egg(monkeypatch, "runs") == 0
+    assert "egg resume stopped" in capsys.readouterr().out
+
+
+def read_only(*_, **__):
+    raise OSError(30, "Read-only file system")
 
 
 @pytest.mark.parametrize("command", ["resume", "show"])

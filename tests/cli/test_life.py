@@ -72,6 +72,25 @@ def test_ctrl_c_stops_at_once_leaves_nobody_and_resume_goes_on(tmp_path):
     assert len(work) == len(set(work))
 
 
+@pytest.mark.parametrize("after", [0.0, 0.5])
+def test_ctrl_c_before_the_first_step_stops_at_once_and_says_how_to_go_on(after, tmp_path):
+    runs = tmp_path / "runs"
+    began = spawn(tmp_path, "optimize", problem(tmp_path), "--model", "rulebook")
+    while not list(runs.glob("*/run.json")):
+        time.sleep(0.01)
+    time.sleep(after)
+    children = descendants(began.pid)
+    pressed = time.monotonic()
+    began.send_signal(signal.SIGINT)
+    code, _, err = finish(began)
+    assert time.monotonic() - pressed < 2
+    (folder,) = runs.iterdir()
+    assert code == 130 and f"egg resume {folder.name}" in err
+    while alive(children) and time.monotonic() - pressed < 2:
+        time.sleep(0.02)
+    assert not alive(children)
+
+
 def test_killed_before_the_first_checkpoint_it_starts_over(tmp_path):
     folder = tmp_path / "runs" / "early"
     folder.mkdir(parents=True)

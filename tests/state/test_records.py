@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from egg.state.candidate import Candidate
-from egg.state.evaluation import Evaluation, Speedup, StaticProfile, Status, Timing
+from egg.state.evaluation import Accuracy, Evaluation, Speedup, StaticProfile, Status, Timing
 from egg.state.settings import Limits
 from egg.state.usage import Spend, Usage
 
@@ -24,6 +24,11 @@ def test_an_unknown_field_is_refused():
 def test_faster_needs_the_whole_interval():
     assert not Speedup(baseline="eager", ratio=1.2, low=0.99, high=1.4).proven
     assert Speedup(baseline="eager", ratio=1.2, low=1.01, high=1.4).proven
+
+
+def test_the_share_of_a_budget_that_is_used():
+    half, exact, wrong = (Accuracy(case="c", error=e, reference_error=0, budget=b) for e, b in ((1, 2), (0, 0), (1, 0)))
+    assert (half.used, exact.used, wrong.used) == (0.5, 0.0, float("inf"))
 
 
 def test_a_measured_time_outranks_the_estimate():

@@ -62,7 +62,7 @@ def examine(payload: dict[str, Any]) -> dict[str, Any]:
 def _load(source: str, name: str) -> ModuleType:
     try:
         module = load_module(source, f"problem_{name}")
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UserError(f"{name}: the file fails when it is loaded: {_line(error)}") from error
     for needed, kind in (("Model", "a class"), ("get_inputs", "a function")):
         if not callable(getattr(module, needed, None)):
@@ -113,7 +113,7 @@ def _runs(module: ModuleType, name: str) -> None:
 def _step(what: str, action: Callable[[], Any]) -> Any:
     try:
         return action()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UserError(f"{what}: {_line(error)}") from error
 
 
@@ -132,6 +132,6 @@ def _shrink(source: str, largest: int) -> Constants | None:
     return None
 
 
-def _line(error: Exception) -> str:
+def _line(error: BaseException) -> str:
     text = str(error).strip().splitlines()
     return f"{type(error).__name__}: {text[0]}"[:300] if text else type(error).__name__
