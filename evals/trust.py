@@ -2,7 +2,8 @@
 
 Every kernel that must fail is judged twice, with its source unread (the numbers alone) and read; every honest kernel
 once. On a machine with a GPU all of it runs there, else what Triton's interpreter can show. Prints a table,
-`caught X/Y` and `false alarms Z/W` with names, and writes a row for each verdict. `--hostile N` adds N hostile
+`caught X/Y` (any failing status; those with another than the table's are named) and
+`false alarms Z/W` with names, and writes a row for each verdict. `--hostile N` adds N hostile
 candidates in a row and looks after each for what it left behind. The corpora are part of the checkout, not of the
 installed package: the command says so if they are not there. Exit code 0: all caught, no false alarm, nothing left.
 """
@@ -23,7 +24,7 @@ from egg.evals.provenance import provenance, write_results
 from egg.evals.trial import timed_honestly, verdict
 from egg.state.device import Device
 from egg.state.errors import MachineError, UserError
-from egg.state.evaluation import Evaluation
+from egg.state.evaluation import Evaluation, Status
 from egg.state.problem import Problem
 from egg.state.settings import Policy
 from egg.tools.device import detect_device
@@ -49,7 +50,8 @@ class Trust:
         began, read = monotonic(), MODES[how]
         wanted = case.wanted(read=read)
         seen = verdict(self._bounded(case), self.problem(case.problem), self.device, self.store, read=read)
-        caught = seen.status in wanted or case.excused(seen) or self._honest_time(case, seen)
+        # Any failure catches it; another than the table's is told as well, since a debug agent reads it.
+        caught = (not seen.ok) or Status.OK in wanted or case.excused(seen) or self._honest_time(case, seen)
         through = left_behind(case)
         return self._row(f"{case.name} ({how})", "cheat", wanted, seen, caught and not through, began, case, through)
 
@@ -90,6 +92,7 @@ class Trust:
             "share": seen.ownership.share if seen.ownership else None,
             "median_ms": seen.timing.median_ms if seen.timing else None,
             "right": right,
+            "as_expected": right and (seen.ok or seen.status in wanted),
             "left_behind": left,
             "feedback": said[:300],
             "seconds": round(monotonic() - began, 2),
@@ -141,10 +144,12 @@ def tally(found: list[Row]) -> dict[str, Any]:
     cheats = [row for row in found if row["kind"] == "cheat" and row["expected"] != ["ok"]]
     honest = [row for row in found if row["kind"] == "honest" or row["expected"] == ["ok"]]
     missed, alarms = ([row["name"] for row in part if not row["right"]] for part in (cheats, honest))
+    other = [f"{row['name']} {row['got']}" for row in cheats if row["right"] and not row["as_expected"]]
     return {
         "caught": len(cheats) - len(missed),
         "cheats": len(cheats),
         "missed": missed,
+        "other_status": other,
         "false_alarms": len(alarms),
         "honest": len(honest),
         "alarms": alarms,
@@ -185,6 +190,9 @@ def main() -> int:
     }
     write_results(options.out, results)
     print(f"\ncaught {counts['caught']}/{counts['cheats']}" + _names(counts["missed"]))
+    print(
+        f"caught with another status than the table's: {len(counts['other_status'])}" + _names(counts["other_status"])
+    )
     print(f"false alarms {counts['false_alarms']}/{counts['honest']}" + _names(counts["alarms"]))
     if counts["errors"]:
         print("not judged" + _names(counts["errors"]))

@@ -42,4 +42,4 @@ class ModelNew(nn.Module):
                 os.write(fd, line.encode())
             except OSError:
                 continue
-        time.sleep(60)
+        time.sleep(6)
