@@ -112,6 +112,17 @@ def test_zeros_are_told_from_what_is_not_small(problem: Problem, device: Device,
     assert not said.correct and said.passed == 0 and said.note.startswith("greatest difference 0.00")
 
 
+def test_indices_are_cast_too(device: Device, tmp_path: Path) -> None:
+    path = tmp_path / "lookup.py"
+    path.write_text(
+        SOFTMAX.split("class Model")[0]
+        + "class Model(torch.nn.Module):\n    def forward(self, table, at):\n        return table[at]\n\n\n"
+        + "def get_inputs():\n    return [torch.rand(9, 4), torch.arange(3)]\n"
+    )
+    said = stock_verdict(load_problem(str(path)), RIGHT, device, seconds=15)
+    assert not said.correct and said.note.startswith("the reference itself fails: IndexError")
+
+
 def test_its_numbers() -> None:
     reply = run("tests.tools.stock_numbers:numbers", {}).require("numbers")
     assert reply["seeds"] == reply["drawn"] and len(set(reply["seeds"])) == 5
