@@ -54,6 +54,7 @@ def read_entry(entry: Json) -> Json:
     checked: Json = {"place": place, "kind": kind, "file": file}
     checked |= {name: type_(entry[name]) for name, type_ in TENSOR.items()}
     checked |= {name: [_number(value) for value in entry[name]] for name in NUMBERS}
+    checked["reused"] = bool(entry["reused"])
     checked[PLACES] = [str(value)[:LONGEST] for value in entry[PLACES]]
     if len(checked["shape"]) != len(checked["stride"]) and not checked["odd"]:
         raise ValueError("a stride for each dimension")

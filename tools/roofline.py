@@ -38,7 +38,7 @@ def floor_ms(workload: Workload, device: Device) -> float:
 
     Zero for a degenerate problem, whose answer may need none of its inputs.
     """
-    if workload.degenerate:
+    if workload.needs_no_inputs:
         return 0.0
     return 1e3 * FLOOR_SHARE * max(0, workload.min_bytes - device.l2_bytes) / device.bandwidth
 
@@ -49,7 +49,7 @@ def arithmetic_floor_ms(workload: Workload, device: Device, policy: Policy) -> f
     An honest kernel can: an algebraic collapse, a structured operand or a transform needs fewer operations. So this
     floor says which algorithm it is, and needs the outputs of timed calls beside it to say more.
     """
-    if workload.degenerate:
+    if workload.needs_no_inputs:
         return 0.0
     return 1e3 * FLOOR_SHARE * _computing(workload, device, policy)
 

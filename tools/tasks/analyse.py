@@ -30,7 +30,7 @@ def run(payload: dict[str, Any]) -> dict[str, Any]:
         captured = capture(source, small)
     except Inexpressible as reason:
         return untraced(source, small, str(reason)).model_dump(mode="json")
-    return _workload(captured, signs(small or "")).model_dump(mode="json")
+    return _workload(captured, signs(source, small or "")).model_dump(mode="json")
 
 
 def _workload(captured: Capture, degenerate: tuple[str, ...]) -> Workload:

@@ -22,7 +22,7 @@ MOST = 0.25
 """A reference further from exact than this is random or chaotic, and no licence to be so too."""
 ELEMENT_TIMES = 8.0
 """Times the worst element of the reference, so that a few wrong ones among millions show."""
-ABSOLUTE = 0.05
+ABSOLUTE = 0.25
 """Share of the floor that an error may have beside its row, however small the element: exp(x) - 1 and tanh by way of
 exp are right to one rounding of 1, not of x."""
 BIAS, BIAS_COUNT = 3e-6, 1024

@@ -19,6 +19,7 @@ import torch
 
 from egg.state.evaluation import Status
 from egg.tools.errors import CandidateError
+from egg.tools.tasks import cases, memory, module, weights
 from egg.tools.tasks.access import OutOfBounds, watch_memory
 from egg.tools.tasks.cases import case_inputs
 from egg.tools.tasks.faults import explain, out_of_memory
@@ -60,7 +61,8 @@ def serve(payload: Json) -> Generator[Json, Json, None]:
         watch_memory()
         teach_interpreter()
         make_quick()
-    launches, tampering = Launches(), Tampering()
+    launches = Launches()
+    tampering = Tampering(sys.modules[__name__], Calls, cases, memory, module, weights, Weights)
     wait = torch.cuda.synchronize if device == "cuda" else lambda: None
     problem = load_inputs(payload)
     # A state_dict holds tensors and names alone: nothing of it leads back to the model.
@@ -68,11 +70,11 @@ def serve(payload: Json) -> Generator[Json, Json, None]:
         load_module(payload["problem"], "problem").Model, problem, payload["seed"], device
     ).state_dict()
     try:
-        model, weights = _construct(payload, problem, shared)
+        model, differs = _construct(payload, problem, shared)
         del shared
         calls = Calls(model, problem, device, launches, wait)
         names = sorted(name for name, _ in model.named_parameters())
-        answer: Json = {"weights": weights, "parameters": names}
+        answer: Json = {"weights": differs, "parameters": names}
         while True:
             message = yield {**answer, "launches": launches.count, "tampered": tampering.found()}
             with torch.no_grad():
@@ -83,7 +85,7 @@ def serve(payload: Json) -> Generator[Json, Json, None]:
         raise _verdict(error, source) from error
 
 
-def _construct(payload: Json, problem: ModuleType, weights: dict[str, torch.Tensor]) -> tuple[torch.nn.Module, str]:
+def _construct(payload: Json, problem: ModuleType, shared: dict[str, torch.Tensor]) -> tuple[torch.nn.Module, str]:
     # The problem's model goes before the candidate comes.
     Path("problem.py").unlink(missing_ok=True)
     sys.modules.pop("problem", None)
@@ -94,9 +96,9 @@ def _construct(payload: Json, problem: ModuleType, weights: dict[str, torch.Tens
         raise CandidateError(Status.REJECTED, "no class ModelNew is defined")
     set_policy(payload["policy"])
     model = build_model(candidate.ModelNew, problem, payload["seed"], payload["device"])
-    if share_weights(model, weights):
+    if share_weights(model, shared):
         return model, ""
-    ours, theirs = set(model.state_dict()), set(weights)
+    ours, theirs = set(model.state_dict()), set(shared)
     missing, extra = sorted(theirs - ours), sorted(ours - theirs)
     return model, f"parameters differ from the reference's: missing {missing}, additional {extra}"
 
@@ -124,7 +126,7 @@ class Calls:
         output, mutated = self._call(message, nullcontext())
         name, data = message["name"], message["data"]
         answer = {
-            "outputs": dump(output, self.folder, name, self.inputs, data=data),
+            "outputs": dump(output, self.folder, name, self.inputs, self.kept, data=data),
             "buffers": dump(self.weights.updated(), self.folder, f"{name}-buffers", data=data),
             "mutated": mutated,
             "seconds": self.seconds,

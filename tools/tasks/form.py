@@ -45,6 +45,8 @@ def _leaf_fault(entry: Entry, right: Entry) -> Fault | None:
             Status.REJECTED,
             f"lies in the memory of input {aliased}, the reference's does not: write to a new tensor",
         )
+    elif entry["reused"] and not right["reused"]:
+        said = Status.REJECTED, "lies where an earlier call's output still lies: results that are kept would change"
     elif shared := sorted(set(entry["overlaps"]) - set(right["overlaps"])):
         said = Status.REJECTED, f"shares elements with {shared}, the reference's does not"
     if said is None:

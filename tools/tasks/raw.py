@@ -11,22 +11,24 @@ from egg.tools.tasks.memory import tensors_of
 
 Entry = dict[str, Any]
 """`place`; `kind`: tensor, number or none; and of a tensor `shape`, `dtype`, `stride`, `device`, `odd` (the name of
-its class if that is not plain), `aliases` (numbers of the inputs in whose memory it lies) and `overlaps` (places of
-earlier outputs that share elements with it)."""
+its class or its own attributes if it is not plain), `aliases` (numbers of the inputs in whose memory it lies),
+`overlaps` (places of outputs before it that share elements with it) and `reused` (it lies where an earlier call's
+output still lies)."""
 LEFT_OUT = "-"
 """File of an entry whose bytes were not written."""
 
 
-def forms(value: Any, inputs: Any = ()) -> list[tuple[Entry, torch.Tensor | None]]:
+def forms(value: Any, inputs: Any = (), earlier: Any = ()) -> list[tuple[Entry, torch.Tensor | None]]:
     """What an output consists of, leaf by leaf."""
     owners = [tensor.untyped_storage().data_ptr() for tensor in tensors_of(inputs)]
+    taken = {tensor.untyped_storage().data_ptr() for tensor in tensors_of(earlier)} - set(owners)
     found: list[tuple[Entry, torch.Tensor | None]] = []
     for place, leaf in leaves(value):
         if leaf is None:
             found.append(({"place": place, "kind": "none"}, None))
             continue
         tensor = leaf if isinstance(leaf, torch.Tensor) else torch.tensor(leaf)
-        odd = type(tensor).__name__ if type(tensor) not in (torch.Tensor, torch.nn.Parameter) else ""
+        odd = _odd(tensor)
         where = 0 if odd or not tensor.numel() else tensor.untyped_storage().data_ptr()
         entry: Entry = {
             "place": place,
@@ -36,6 +38,7 @@ def forms(value: Any, inputs: Any = ()) -> list[tuple[Entry, torch.Tensor | None
             "stride": [] if odd else list(tensor.stride()),
             "device": tensor.device.type if leaf is tensor else "",
             "odd": odd,
+            "reused": where in taken,
             "aliases": [number for number, owner in enumerate(owners) if where and owner == where],
             "overlaps": [
                 e["place"] for e, t in found if where and t is not None and not e["odd"] and _share(t, tensor)
@@ -45,12 +48,15 @@ def forms(value: Any, inputs: Any = ()) -> list[tuple[Entry, torch.Tensor | None
     return found
 
 
-def dump(value: Any, folder: Path, prefix: str, inputs: Any = (), *, data: bool = True) -> list[Entry]:
+def dump(
+    value: Any, folder: Path, prefix: str, inputs: Any = (), earlier: Any = (), *, data: bool = True
+) -> list[Entry]:
     """Write every tensor of a nest; its entries, with the `file` of each."""
     entries: list[Entry] = []
-    for entry, tensor in forms(value, inputs):
-        name = f"{prefix}-{len(entries)}.raw" if data and tensor is not None else LEFT_OUT
-        if tensor is not None and data:
+    for entry, tensor in forms(value, inputs, earlier):
+        written = data and tensor is not None and not entry["odd"]
+        name = f"{prefix}-{len(entries)}.raw" if written else LEFT_OUT
+        if tensor is not None and written:
             plain = tensor.detach().contiguous().reshape(-1)
             plain.view(torch.uint8).cpu().numpy().tofile(folder / name)
         entries.append({**entry, "file": name})
@@ -86,6 +92,14 @@ def leaves(value: Any, place: str = "output") -> Iterator[tuple[str, Any]]:
             yield from leaves(item, f"{place}[{key!r}]")
     else:
         raise TypeError(f"{place} is a {type(value).__name__}, neither tensor nor number")
+
+
+def _odd(tensor: torch.Tensor) -> str:
+    """What makes it more than a tensor: a class that may compute when it is looked at, or attributes that do."""
+    if type(tensor) not in (torch.Tensor, torch.nn.Parameter):
+        return type(tensor).__name__
+    own = sorted(vars(tensor))
+    return f"tensor with attributes of its own ({', '.join(own)})" if own else ""
 
 
 def _share(one: torch.Tensor, other: torch.Tensor) -> bool:

@@ -19,6 +19,8 @@ from egg.tools.tasks.weights import Weights
 
 ROUNDING = 2.0**-24
 """Half a unit in the last place of float32."""
+KEPT_BYTES = 1 << 30
+"""Of the last output, to see whether the next one lies in the same place."""
 MOVED_ELEMENTS = 1 << 27
 """Elements of inputs and outputs beyond which the oracle is not asked a second time."""
 
@@ -53,6 +55,7 @@ class Reference:
         self.module: ModuleType = load_module(source, "problem")
         self.model = build_model(self.module.Model, self.module, seed, device)
         self.weights = Weights(self.model)
+        self.kept: Any = ()
 
     def usual(self, case: Case) -> Usual:
         """What it returns for a case, and what else it does."""
@@ -68,7 +71,9 @@ class Reference:
         drew = not torch.equal(state, self._generator())
         changed = [n for n, (old, new) in enumerate(zip(before, digests(inputs), strict=True)) if old != new]
         buffers = {name: buffer.clone() for name, buffer in self.weights.updated().items()}
-        entries = [entry for entry, _ in forms(output, inputs)]
+        entries = [entry for entry, _ in forms(output, inputs, self.kept)]
+        if sum(tensor.nbytes for tensor in tensors_of(output)) <= KEPT_BYTES:
+            self.kept = output
         return Usual(output, entries, changed, buffers, drew)
 
     def exact(self, case: Case, usual: Any) -> Exact:
