@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from statistics import median
 from time import perf_counter
 from typing import Any
 
@@ -20,7 +19,7 @@ EAGER, COMPILE, COMPILE_MAX, CANDIDATE = "eager", "compile", "compile_max", "can
 SAMPLES = 400  # of each side in a session, unless that takes longer than
 SIDE_MS = 1000.0
 LEAST = 2  # samples of a block all the same: a slow warm-up buys nobody a short measurement
-CALL_MS = 0.2  # what a sample takes beside the call
+CALL_MS = 0.5  # what a sample takes beside the call
 APART = 1  # samples a block for the second clock
 WARMUP, WARMUP_MS = 3, 5.0
 SHORT_MS = 0.05
@@ -37,7 +36,7 @@ class Samples:
     apart: list[tuple[float, float]] = field(default_factory=list)
     """By events and by the host's clock, for the same calls."""
     unexplained: list[float] = field(default_factory=list)
-    """Of each block, a call: what our own clock shows beyond the times that were reported."""
+    """Of each sample: what our own clock shows beyond the time that was reported."""
     trace: dict[str, Any] | None = None
     """Of a candidate's first session: what its process says a forward pass does on the GPU."""
     warm_ms: float | None = None
@@ -63,8 +62,12 @@ class Session:
         self.typical = {name: one.typical_ms for name, one in told.items()}
         self.sets = {name: one.sets for name, one in told.items()}
         self.blocks = 2 * rounds
-        size = max(1, workers[EAGER].opened.value["output_bytes"]) if EAGER in workers else OUTPUT_BYTES
-        self.outputs = min(outputs, self.blocks, max(LEAST_OUTPUTS, OUTPUT_BYTES // size))
+        self.chosen: set[int] = set()
+        """Which of the candidate's samples are kept."""
+        if CANDIDATE in workers:
+            most = max(LEAST_OUTPUTS, OUTPUT_BYTES // max(1, workers[EAGER].opened.value["output_bytes"]))
+            timed = range(self.blocks * self._size(CANDIDATE))
+            self.chosen = set(random.sample(timed, min(outputs, most, len(timed))))
 
     def round(self) -> None:
         """Two blocks of each side: in random order, then the same backwards, so that a steady drift cancels."""
@@ -78,36 +81,33 @@ class Session:
                 self._asked(name, lambda name=name: self._block(name))
 
     def _block(self, name: str) -> None:
-        warmup = WARMUP if self.typical[name] < WARMUP_MS else 1
-        samples = self._size(name)
+        mine, short = self.taken[name], self.typical[name] < WARMUP_MS
         before = self.reader.read()
-        began = perf_counter()
-        answer = self._ask(name, {"do": "block", "warmup": warmup, "apart": APART, "samples": samples})
-        wall_ms = (perf_counter() - began) * 1e3
-        after = self.reader.read()
-        times = block(answer, samples, APART)
-        mine = self.taken[name]
-        mine.rounds[-1] += times.events
-        mine.apart += times.apart
-        told = sum(times.events) + warmup * median(times.events) + sum(host for _, host in times.apart)
-        mine.unexplained.append((wall_ms - told) / (warmup + APART + samples))
-        self.readings[-1].append(_latest(before, after))
+        self._add(name, warmup=WARMUP if short else 1, apart=APART)
+        for _ in range(self._size(name)):
+            # One at a time: its process knows neither which call is the last nor whose output will be asked for.
+            began = perf_counter()
+            times = self._add(name, samples=1)
+            mine.unexplained.append((perf_counter() - began) * 1e3 - times[0])
+            if name == CANDIDATE and len(mine.unexplained) - 1 in self.chosen:
+                answer = self._ask(name, {"do": "keep", "name": f"timed-{len(self.kept)}"})
+                self.kept.append({"turn": self.calls, "outputs": outputs(answer)})
+        self.readings[-1].append(_latest(before, self.reader.read()))
+
+    def _add(self, name: str, warmup: int = 0, apart: int = 0, samples: int = 0) -> list[float]:
+        """Have calls made, and take in their times."""
+        answer = self._ask(name, {"do": "block", "warmup": warmup, "apart": apart, "samples": samples})
+        times = block(answer, samples, apart)
+        self.taken[name].rounds[-1] += times.events
+        self.taken[name].apart += times.apart
         if name == CANDIDATE:
-            self.calls += warmup + APART + samples
-            self._keep_perhaps()
+            self.calls += warmup + apart + samples
+        return times.events
 
     def _size(self, name: str) -> int:
-        """Samples of a block, a random number: which call is a block's last, nobody can know who is called."""
+        """Samples of a block."""
         usual = SIDE_MS / self.blocks / (self.typical[name] + CALL_MS)
-        size = int(max(LEAST, min(SAMPLES / self.blocks, usual)))
-        return self.random.randint(size - size // 2, size + size // 2)
-
-    def _keep_perhaps(self) -> None:
-        """Keep the output of the call that was the last, chosen after it was made: so many of all blocks, all alike."""
-        done = len(self.taken[CANDIDATE].unexplained)
-        if self.random.random() * (self.blocks - done + 1) < self.outputs - len(self.kept):
-            answer = self._ask(CANDIDATE, {"do": "keep", "name": f"timed-{len(self.kept)}"})
-            self.kept.append({"turn": self.calls, "outputs": outputs(answer)})
+        return int(max(LEAST, min(SAMPLES / self.blocks, usual)))
 
     def beside(self, wanted: bool) -> None:
         """What is reported beside the figures, last, since a graph that cannot be captured may spoil a process."""

@@ -1,5 +1,9 @@
 """Readings of the GPU's clocks: which rounds they spoil, what is told, and a machine that has none."""
 
+from typing import Any
+
+import pytest
+
 from egg.tools import conditions, nvml
 from egg.tools.interleave import Plan, sessions
 from egg.tools.nvml import Reader, Reading
@@ -55,3 +59,33 @@ def test_a_session_throws_samples_away_and_counts_them() -> None:
     told = conclude(job(), taken, Floors()).conditions
     assert told.rounds == 3 and told.thrown_away > 0
     assert told.clocks.reasons == ("power_cap",) and told.clocks.readings == 16
+
+
+class Driver:
+    """The four calls of the driver's library, answering as a GPU under a power cap does."""
+
+    def nvmlDeviceGetHandleByUUID(self, uuid: bytes, handle: Any) -> int:
+        return 0 if uuid == b"GPU-1" else 6
+
+    def nvmlDeviceGetClockInfo(self, handle: Any, which: Any, value: Any) -> int:
+        value._obj.value = {nvml.SM: 1755, nvml.MEMORY: 3201}[which.value]
+        return 0
+
+    def nvmlDeviceGetPowerUsage(self, handle: Any, value: Any) -> int:
+        value._obj.value = 698_500
+        return 0
+
+    def nvmlDeviceGetTemperature(self, handle: Any, which: Any, value: Any) -> int:
+        return 3  # not supported
+
+    def nvmlDeviceGetCurrentClocksThrottleReasons(self, handle: Any, value: Any) -> int:
+        value._obj.value = 0x4 | 0x40
+        return 0
+
+
+def test_what_the_driver_answers_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    nvml._handle.cache_clear()
+    monkeypatch.setattr(nvml, "_library", Driver)
+    assert nvml.reader("GPU-1").read() == Reading(1755, 3201, None, 698.5, ("power_cap", "hardware_thermal"))
+    assert "returns 6" in nvml.reader("GPU-2").note
+    nvml._handle.cache_clear()

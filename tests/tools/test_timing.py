@@ -52,7 +52,7 @@ def test_sides_take_turns_and_the_faster_one_is_found() -> None:
     for side in found.sides.values():
         for one in side:
             assert len(one.rounds) == 4
-            assert len(one.apart) == len(one.unexplained) == 8
+            assert len(one.apart) == 8 and len(one.unexplained) == sum(map(len, one.rounds))
     assert len(set(found.seeds)) == 2 and found.input_sets == 4
     measured = timing.conclude(job(), found, Floors())
     assert measured.speedups[0].baseline == "eager" and measured.speedups[0].ratio > 1.3
@@ -172,6 +172,15 @@ def test_work_between_the_calls_is_seen_by_our_own_clock() -> None:
     with pytest.raises(CandidateError, match="by our own clock"):
         conclude(eager=eager, candidate=samples(event=0.2, host=0.2, unexplained=0.9))
     conclude(eager=eager, candidate=samples(event=0.2, host=0.2, unexplained=0.14))
+
+
+def test_a_busy_host_is_no_cheat_though_it_strikes_one_side_harder() -> None:
+    random = Random(3)
+    eager, busy = samples(event=0.2, host=0.21), samples(event=0.2, host=0.21)
+    for side, level in ((eager, 0.3), (busy, 0.6)):
+        side[0].unexplained = [0.1 + random.expovariate(1 / level) for _ in range(200)]
+        side[0].apart = [(0.2, 0.21 + random.expovariate(1 / level)) for _ in range(20)]
+    assert conclude(eager=eager, candidate=busy).conditions.charged_ms == 0
 
 
 def test_the_host_being_slow_for_both_is_no_cheat() -> None:
