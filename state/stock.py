@@ -28,4 +28,6 @@ class StockVerdict(Record):
         said = f"{'correct' if self.correct else 'wrong'}, {self.passed} of {self.trials} trials at {self.tolerance:g}"
         if self.speedup is not None:
             said += f", {self.speedup:.3g}x{' (flagged as excessive)' if self.excessive else ''}"
+        if self.checker_errors:
+            said += f"; its checker of sources would refuse {', '.join(self.checker_errors)}"
         return said + (f"; {self.note}" if self.note else "")
