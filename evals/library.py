@@ -5,7 +5,6 @@ from pathlib import Path
 from pydantic import Field
 
 from egg.evals.corpus import Case
-from egg.evals.sweep import PROBLEMS
 from egg.state.device import Device
 from egg.state.evaluation import Status
 from egg.state.problem import Problem
@@ -15,6 +14,7 @@ from egg.tools.expert import write_kernel
 from egg.tools.store import Store
 from egg.tools.workload import analyse
 
+PROBLEMS = Path(__file__).parent / "problems"
 PRODUCTS = ("linear_gelu", "matmul_residual", "bmm_scale", "mlp_mean", "attention_full")
 """Problems whose kernels differ with the policy."""
 

@@ -53,13 +53,13 @@ def _params(cases: tuple[Case, ...]) -> list[object]:
 def test_passes(case: Case, device: Device, store: Store) -> None:
     assert refusal(case.source) is None
     seen = numbers(case, problem(case.problem), device, store)
-    assert seen.ok, f"{seen.status}: {seen.feedback}"
+    assert seen.ok, (seen.status, seen.feedback)
 
 
 @pytest.mark.parametrize("case", _params(tuple(case for case in CASES if case.label)))
 def test_says_what_is_pytorchs(case: Case, device: Device, store: Store) -> None:
     seen = verdict(case, problem(case.problem), device, store)
-    assert seen.ok, f"{seen.status}: {seen.feedback}"
+    assert seen.ok, (seen.status, seen.feedback)
     assert seen.ownership and seen.ownership.label == case.label
 
 
@@ -67,7 +67,7 @@ def test_says_what_is_pytorchs(case: Case, device: Device, store: Store) -> None
 @pytest.mark.parametrize("case", _params(CASES))
 def test_passes_on_the_gpu(case: Case, store: Store) -> None:
     seen = verdict(case, problem(case.problem), detect_device(None), store)
-    assert seen.ok, f"{seen.status}: {seen.feedback}"
+    assert seen.ok, (seen.status, seen.feedback)
     assert seen.ownership and seen.ownership.label == (case.label or "triton"), seen.ownership
     assert seen.timing and seen.timing.median_ms > 0
 
