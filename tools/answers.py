@@ -14,7 +14,7 @@ NUMBERS, PLACES = ("shape", "stride", "aliases"), "overlaps"
 
 NEEDED = {
     "open": ("weights", "parameters"),
-    "call": ("outputs", "buffers", "mutated", "seconds"),
+    "call": ("outputs", "buffers", "mutated", "seconds", "digest"),
     "replay": ("replay",),
 }
 """What an answer must hold, by what was asked."""
@@ -34,6 +34,7 @@ def well_formed(answer: Json, asked: str) -> Json:
             "buffers": [read_entry(entry) for entry in answer.get("buffers", ())],
             "mutated": [int(number) for number in answer.get("mutated", ())],
             "seconds": float(answer.get("seconds", 0.0)),
+            "digest": str(answer.get("digest", ""))[:LONGEST],
             "replay": read_replay(answer.get("replay")),
             "launches": int(answer["launches"]),
             "weights": str(answer.get("weights", ""))[:LONGEST],

@@ -135,12 +135,15 @@ def examine(
         if shown := no_work(replay, trial.launches):
             raise shown
         # Last, since a child whose forward pass raised answers no more.
-        layouts = _strided(trial) if depth == "confirm" and not (slow or trial.random) else ()
+        layouts = _strided(trial) if depth == "confirm" and not (slow or trial.random or trial.big) else ()
         return Findings(_accuracies(trial), _notes(trial, depth), same, layouts)
 
 
 def _steps(depth: Depth, trial: Trial, slow: bool) -> list[Step]:
     """The calls after the first, most telling first. Each has a secret seed of its own."""
+    if trial.big:
+        few = ("normal",) if depth == "quick" else ("normal", "heavy")
+        return [Step(f"{kind} ({number} of {len(few) + 1})", kind) for number, kind in enumerate(few, 2)]
     kinds: list[tuple[str, bool]] = [("normal", False)]
     if depth != "quick":
         kinds += [("heavy", True), ("integers", False)]
@@ -164,7 +167,7 @@ def _repeats(trial: Trial, first: Step, slow: bool) -> bool | None:
     """Whether the first call, made again amid other leftovers in memory, gives the same bits; None if not asked."""
     if slow:  # interpreted programs run in order; what a slow one would show is not worth the wait
         return None
-    count = REPEATS if trial.call_s < CHEAP_S else 1
+    count = REPEATS if trial.call_s < CHEAP_S and not trial.big else 1
     same = [trial.repeat(first, LARGE_BYTE if number % 2 == 0 else NAN_BYTE) for number in range(count)]
     return all(same)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from egg.tools.tasks.buckets import BUCKETS, CHUNK, Pool, bucket, pooled, row_length
+from egg.tools.tasks.buckets import BUCKETS, CHUNK, Pool, bucket, by_bucket, pooled, row_length
 
 TIMES = 4.0
 """Times the reference's own error."""
@@ -173,8 +173,7 @@ class _Rows:
         size = (exact / count.clamp_min(1)).sqrt()
         largest = size.max().clamp_min(1e-300)
         which = bucket(size / largest)
-        most = torch.zeros(BUCKETS, dtype=torch.float64, device=which.device)
-        most = most.scatter_reduce(0, which, worst, "amax")
+        most = by_bucket(which, worst, "amax")
         return size.clamp_min(least), most[which], pooled(which, count, exact, off, own)
 
     def biased(self, reference_error: float) -> str:

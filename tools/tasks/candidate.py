@@ -35,6 +35,7 @@ from egg.tools.tasks.weights import Weights
 
 KEPT_BYTES = 4 << 30
 """Outputs are kept alive up to this, so that no later allocation finds them again in freed memory."""
+RESERVED_BYTES = 8 << 30
 GPU_FAULTS = ("illegal memory access", "misaligned address", "illegal instruction", "unspecified launch failure")
 GPU_FAULT_MORE = ("device-side assert", "CUDA error", "an illegal")
 
@@ -130,8 +131,11 @@ class Calls:
             "buffers": dump(self.weights.updated(), self.folder, f"{name}-buffers", data=data),
             "mutated": mutated,
             "seconds": self.seconds,
+            "digest": str(digests(output)),
         }
         self._keep(output)
+        if self.device == "cuda" and torch.cuda.memory_reserved() > RESERVED_BYTES:
+            torch.cuda.empty_cache()  # the referee needs the memory now
         return answer
 
     def _call(self, message: Json, within: AbstractContextManager[Any]) -> tuple[Any, list[int]]:

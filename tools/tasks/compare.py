@@ -9,7 +9,7 @@ import torch
 from egg.state.fault import Fault
 from egg.state.status import Status
 from egg.tools.tasks.budget import judge_values
-from egg.tools.tasks.cases import Case
+from egg.tools.tasks.cases import Case, case_inputs
 from egg.tools.tasks.chance import OWN_DRAWS, judge_draws
 from egg.tools.tasks.form import wrong_form
 from egg.tools.tasks.memory import digests, tensors_of
@@ -37,9 +37,10 @@ def serve(payload: Json) -> Generator[Json, Json, None]:
             to find out what the problem is like.
 
     Yields:
-        First `random`, `scales` and the `parameters`' names. Then for `{"do": "judge", "case", "name", "answer"}`
-        `faults`, `accuracy` and `bits`; for `{"do": "draws", "case", "answers"}` the same; for `{"do": "show", ...}`
-        values side by side. An `answer` is what the candidate's child said, which may be forged.
+        First `random`, `scales`, the `parameters`' names and the `bytes` of inputs and outputs. Then for
+        `{"do": "judge", "case", "name", "answer"}` `faults`, `accuracy`, `bits` and a `finding`; for
+        `{"do": "draws", "case", "name", "answers"}` the same; for `{"do": "show", "case", "answer"}` values side by
+        side. An `answer` is what the candidate's child said, which may be forged.
     """
     referee = Referee(
         Reference(payload["problem"], payload["policy"], payload["seed"], payload["device"]), payload["folder"]
@@ -70,10 +71,14 @@ class Referee:
 
     def introduce(self, first: Case, traits: bool) -> Json:
         """What the problem is like."""
-        random = self.reference.usual(first).drew and is_random(self.reference, first)
+        usual = self.reference.usual(first)
+        inputs = case_inputs(self.reference.module, first, self.reference.device)
+        size = sum(tensor.nbytes for tensor in tensors_of([inputs, usual.output]))
+        del inputs
+        random = usual.drew and is_random(self.reference, first)
         self.scales = traits and not random and scales_with_inputs(self.reference, first)
         names = [name for name, _ in self.reference.model.named_parameters()]
-        return {"random": random, "scales": self.scales, "parameters": sorted(names)}
+        return {"random": random, "scales": self.scales, "parameters": sorted(names), "bytes": size}
 
     def judge(self, message: Json) -> Json:
         """`faults` of one case, `accuracy` of each output, `bits` (equal for equal outputs) and a `finding`."""
@@ -145,11 +150,11 @@ class Referee:
     def _found(self, answer: Json, usual: Usual) -> tuple[list[torch.Tensor], list[Fault]]:
         """The candidate's tensors, or what is wrong with their form."""
         entries: list[Entry] = answer["outputs"]
-        if bad := wrong_form(entries, usual.forms):
-            return [], [bad]
         if unasked := sorted(set(answer["mutated"]) - set(usual.changed)):
             said = f"the forward pass changes its inputs: number {unasked}; write to new tensors"
             return [], [Fault(kind=Status.REJECTED, text=said)]
+        if bad := wrong_form(entries, usual.forms):
+            return [], [bad]
         found = [read(entry, self.folder, self.reference.device) for entry in entries if entry["kind"] != "none"]
         if any(tensor is None for tensor in found):
             return [], [Fault(kind=Status.CHEAT, text="the outputs announced are not there")]

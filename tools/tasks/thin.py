@@ -8,14 +8,14 @@ from egg.tools.shrink import constants, rewrite
 from egg.tools.tasks.memory import tensors_of
 from egg.tools.tasks.module import build_model, load_module, make_inputs
 
-BATCH = 2
-MOST_ELEMENTS = 1 << 24
-MOST_FLOPS = 2e10
-"""About a second on a processor."""
+BATCH = 4
+MOST_ELEMENTS, MOST_WEIGHTS = 1 << 24, 1 << 26
+MOST_FLOPS = 1e10
+"""A second or two on a processor."""
 
 
 def thin(source: str) -> str | None:
-    """The source with its inputs' first dimension made 2, if a constant says it; None if even that takes too long."""
+    """The source with its inputs' first dimension made 4, if a constant says it; None if even that takes too long."""
     try:
         text = _with_batch(source)
         return text if _cheap(text) else None
@@ -38,5 +38,7 @@ def _cheap(source: str) -> bool:
         model = build_model(module.Model, module, 0, "cpu")
         inputs = make_inputs(module, 0, "cpu")
         outputs = model(*inputs)
-    elements = sum(t.numel() for t in (*tensors_of(inputs), *model.state_dict().values(), *tensors_of(outputs)))
-    return bool(elements <= MOST_ELEMENTS and counter.get_total_flops() <= MOST_FLOPS)
+    elements = sum(tensor.numel() for tensor in (*tensors_of(inputs), *tensors_of(outputs)))
+    weights = sum(tensor.numel() for tensor in model.state_dict().values())
+    few = elements <= MOST_ELEMENTS and weights <= MOST_WEIGHTS
+    return bool(few and counter.get_total_flops() <= MOST_FLOPS)
