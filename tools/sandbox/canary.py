@@ -48,7 +48,7 @@ def attack(payload: dict[str, Any]) -> Generator[dict[str, Any], dict[str, Any],
             "times": lambda: os.utime(payload["secret"]),
         },
         "others": {
-            f"{name} of the {who}": lambda pid=pid, act=act: act(pid)  # type: ignore[misc]
+            f"{name} of the {who}": lambda pid=pid, act=act: act(pid)
             for who, pid in payload["processes"].items()
             if pid != os.getpid()
             for name, act in OTHERS.items()

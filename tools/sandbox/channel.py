@@ -20,6 +20,7 @@ class Channel:
     def __init__(self, end: socket.socket) -> None:
         self.end = end
         self._buffer = bytearray()
+        self._searched = 0
 
     def send(self, value: dict[str, Any]) -> None:
         """Write one value. As to a file: a confined child may not send.
@@ -54,9 +55,11 @@ class Channel:
         Raises:
             Closed: a line that is not a JSON object.
         """
-        end = self._buffer.find(b"\n")
+        end = self._buffer.find(b"\n", self._searched)
         if end < 0:
+            self._searched = len(self._buffer)
             return None
+        self._searched = 0
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
         try:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from egg.tools.sandbox.spawn import Child
-from egg.tools.sandbox.watch import children, descendants
+from egg.tools.sandbox.watch import below, children
 
 PATIENCE_S = 30.0
 """How long a killed process may take to be gone: a driver may still be at work for it."""
@@ -51,7 +51,7 @@ def end_strays(known: Iterable[int]) -> None:
 def _kill_tree(pid: int) -> None:
     """First stop all, until no more come, so that no fork escapes between looking and killing."""
     stopped: set[int] = set()
-    while fresh := {pid, *descendants(pid)} - stopped:
+    while fresh := {pid, *below(pid)} - stopped:
         for one in fresh:
             _send(one, signal.SIGSTOP)
         stopped |= fresh

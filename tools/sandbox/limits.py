@@ -8,10 +8,13 @@ from pathlib import Path
 from egg.tools.sandbox.records import Bounds
 
 DESCRIPTORS = 1024
+USUAL_PRIORITY = os.getpriority(os.PRIO_PROCESS, 0)
+"""Before the warm parent takes a higher one."""
 
 
 def limit(bounds: Bounds, *, interpret: bool) -> None:
     """Limits of the calling process and of each that it starts."""
+    os.setpriority(os.PRIO_PROCESS, 0, USUAL_PRIORITY)
     # CUDA reserves address space by the tens of gigabytes, so only the interpreter's children have it limited.
     pages = resource.RLIMIT_AS if interpret else resource.RLIMIT_DATA
     lower(pages, _mapped(pages) + bounds.memory_bytes)

@@ -48,7 +48,7 @@ class Bounds:
     """Of all files it has at a time, deleted ones that are still open and files in memory too; None: as of memory."""
     processes: int = 64
     """At a time, itself included. In the interpreter's children there is never a second."""
-    threads: int = 2048
+    threads: int = 512
     """Of all its processes, at a time."""
     flood_bytes: int = 64 << 20
     """What it may print before it is ended."""

@@ -11,6 +11,7 @@ import signal
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NoReturn
 
 from egg.tools.sandbox import namespaces
@@ -21,6 +22,8 @@ from egg.tools.sandbox.linux import PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_SET
 from egg.tools.sandbox.records import Bounds
 
 GO, READY = b"g", b"r"
+RESERVED = 300
+"""Ids that the kernel does not count on."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,11 @@ class Child:
     pid: int
     init: int | None = None
     life: int | None = None
+
+    @property
+    def roots(self) -> tuple[int, ...]:
+        """The processes below which all that it started is found."""
+        return (self.pid,) if self.init is None else (self.pid, self.init)
 
 
 def spawn(layers: Sequence[Layer], bounds: Bounds, live: Callable[[], NoReturn]) -> Child:
@@ -120,6 +128,8 @@ def _be_init(life_end: int, told: int, view: bool, bounds: Bounds) -> NoReturn:
             _show_only(bounds)
         else:
             namespaces.fresh_proc()
+        with suppress(OSError):  # Linux 6.14 and newer: a number of processes and threads that nothing gets past
+            Path("/proc/sys/kernel/pid_max").write_text(str(RESERVED + bounds.threads))
         drop_all()
         prctl(PR_SET_DUMPABLE, 0)
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # orphans do not stay as zombies

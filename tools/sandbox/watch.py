@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from egg.tools.sandbox.records import Bounds, State
+from egg.tools.sandbox.spawn import Child
 
 SECONDS = 0.05
 """Between two looks."""
 SLACK_BYTES = 64 << 20
-"""Of memory beyond the limit, since pages of the warm parent's count once for each process."""
-MOST_FILES = 20_000
+"""Of memory beyond the limit, before it is held against anyone."""
+MOST_FILES = 10_000
 GONE, MEMORY = " (deleted)", ("/memfd:", "/dev/zero", "/SYSV")
 
 
@@ -31,21 +32,25 @@ class Usage(NamedTuple):
     memory_bytes: int
 
 
-def breach(pid: int, bounds: Bounds, warm_bytes: int, *, thorough: bool = True) -> Breach | None:
-    """The limit that the child `pid` has passed with all its descendants, or None.
+def breach(child: Child, bounds: Bounds, warm_bytes: int, *, thorough: bool = True) -> Breach | None:
+    """The limit that a child has passed with all that it started, or None.
 
-    `warm_bytes`: what every forked process shares with the warm parent. `thorough`: look for deleted files that are
-    only mapped, too, which takes milliseconds.
+    `warm_bytes`: what every process that was forked, and nothing more, shares with the warm parent. `thorough`: look
+    for deleted files that are only mapped, too, which takes milliseconds.
     """
-    tree = [pid, *descendants(pid)]
-    if len(tree) > bounds.processes:
-        return Breach("process_limit", f"{len(tree)} processes, {bounds.processes} are allowed")
+    tree = [child.pid]
+    for pid in below(*child.roots):  # lazily: of a fork bomb no more than what is too many is ever looked at
+        tree.append(pid)
+        if len(tree) > bounds.processes:
+            return Breach("process_limit", f"more than {bounds.processes} processes")
     used = [usage(one) for one in tree]
     if (threads := sum(one.threads for one in used)) > bounds.threads:
         return Breach("process_limit", f"{threads} threads, {bounds.threads} are allowed")
-    allowed = bounds.memory_bytes + warm_bytes + SLACK_BYTES
-    if sum(one.memory_bytes for one in used) > allowed and (total := sum(map(_proportional, tree))) > allowed:
-        return Breach("out_of_memory", f"{total >> 20} MiB of memory, {bounds.memory_bytes >> 20} are allowed")
+    memory = sum(
+        max(0, one.memory_bytes - (warm_bytes if _forked(pid) else 0)) for pid, one in zip(tree, used, strict=True)
+    )
+    if memory > bounds.memory_bytes + SLACK_BYTES:
+        return Breach("out_of_memory", f"{memory >> 20} MiB of memory, {bounds.memory_bytes >> 20} are allowed")
     files = _named_files(bounds.folder)
     if len(files) >= MOST_FILES:
         return Breach("disk_limit", f"{MOST_FILES} files")
@@ -55,15 +60,13 @@ def breach(pid: int, bounds: Bounds, warm_bytes: int, *, thorough: bool = True) 
     return None
 
 
-def descendants(pid: int) -> list[int]:
-    """Every process below `pid`."""
-    found: list[int] = []
-    waiting = [pid]
+def below(*roots: int) -> Iterator[int]:
+    """Every descendant of these processes, itself not counted."""
+    waiting = list(roots)
     while waiting:
-        below = list(children(waiting.pop()))
-        found += below
-        waiting += below
-    return found
+        for pid in children(waiting.pop()):
+            yield pid
+            waiting.append(pid)
 
 
 def children(pid: int) -> Iterator[int]:
@@ -87,12 +90,12 @@ def usage(pid: int) -> Usage:
     return Usage(threads, memory)
 
 
-def _proportional(pid: int) -> int:
-    """Memory as in `usage`, but a page that several processes have is split between them. Walks all mappings."""
-    with suppress(OSError):
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-        return sum(int(line.split()[1]) << 10 for line in lines if line.startswith(("Pss_Anon:", "Pss_Shmem:")))
-    return usage(pid).memory_bytes
+def _forked(pid: int) -> bool:
+    """Whether it still runs the warm parent's program, whose pages it then shares."""
+    try:
+        return os.readlink(f"/proc/{pid}/exe") == os.readlink("/proc/self/exe")
+    except OSError:
+        return True
 
 
 Sizes = dict[tuple[int, int], int]
@@ -100,16 +103,24 @@ Sizes = dict[tuple[int, int], int]
 
 
 def _named_files(folder: str | None) -> Sizes:
+    """All, or as many as are too many."""
     sizes: Sizes = {}
+    for entry in _entries(folder):
+        with suppress(OSError):
+            _note(sizes, entry.stat(follow_symlinks=False))
+        if len(sizes) >= MOST_FILES:
+            break
+    return sizes
+
+
+def _entries(folder: str | None) -> Iterator[os.DirEntry[str]]:
     waiting = [folder] if folder else []
-    while waiting and len(sizes) < MOST_FILES:
+    while waiting:
         with suppress(OSError), os.scandir(waiting.pop()) as entries:
             for entry in entries:
-                with suppress(OSError):
-                    _note(sizes, entry.stat(follow_symlinks=False))
+                yield entry
                 if entry.is_dir(follow_symlinks=False):
                     waiting.append(entry.path)
-    return sizes
 
 
 def _open_files(tree: Iterable[int]) -> Sizes:

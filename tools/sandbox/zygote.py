@@ -23,6 +23,7 @@ from egg.tools.sandbox.confine import adopt_orphans
 from egg.tools.sandbox.end import Undead, end, end_strays
 from egg.tools.sandbox.files import python_files
 from egg.tools.sandbox.layers import usable
+from egg.tools.sandbox.limits import USUAL_PRIORITY
 from egg.tools.sandbox.linux import PR_SET_DUMPABLE, prctl
 from egg.tools.sandbox.records import Bounds
 from egg.tools.sandbox.spawn import Child, spawn
@@ -30,7 +31,8 @@ from egg.tools.sandbox.watch import SECONDS, Breach, breach, usage
 
 THOROUGH_EVERY = 20
 MOST_SHARE = 0.1
-"""Of the time, for looking at what children use."""
+"""Of the time of a processor, for looking at what children use."""
+URGENCY = 10
 
 
 @dataclass
@@ -109,19 +111,18 @@ class Zygote:
 
     def look(self) -> None:
         """Kill whoever uses more than it may."""
-        began = time.monotonic()
+        began = time.process_time()
         self.looks += 1
         for living in self.living.values():
             if living.breach is None:
                 thorough = self.looks % THOROUGH_EVERY == 0
-                living.breach = breach(living.child.pid, living.bounds, self.warm_bytes, thorough=thorough)
+                living.breach = breach(living.child, living.bounds, self.warm_bytes, thorough=thorough)
                 if living.breach is not None:
                     with suppress(Undead):
                         end(living.child)
         with suppress(Undead):
             end_strays(self._known())
-        ended = time.monotonic()
-        self.next_look = ended + max(SECONDS, (ended - began) / MOST_SHARE)
+        self.next_look = time.monotonic() + max(SECONDS, (time.process_time() - began) / MOST_SHARE)
 
     def _until_next_look(self) -> float:
         return max(0.0, self.next_look - time.monotonic())
@@ -136,6 +137,8 @@ def main(control: socket.socket) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     adopt_orphans()
     _warm()
+    with suppress(OSError):  # a bomb's processes share what is left
+        os.setpriority(os.PRIO_PROCESS, 0, USUAL_PRIORITY - URGENCY)
     prctl(PR_SET_DUMPABLE, 0)  # no child of the same user reads or writes its memory
     Zygote(control).serve()
 
