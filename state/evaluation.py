@@ -80,7 +80,6 @@ class Accuracy(Record):
     reference_error: float = Field(description="The same for the reference under the policy")
     budget: float
     oracle: str = Field("float64", description="What exact values come from: float64, float64 in slices, float32, ...")
-    bucket: str = Field("", description="The part of the output with least room: empty for the whole")
 
     @property
     def used(self) -> float:

@@ -2,6 +2,7 @@
 the problem's own."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 from egg.state.device import Device
 from egg.state.errors import MachineError, UserError
@@ -19,27 +20,35 @@ PRIMES = (11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79
 GROWTH = 2
 """Times the first constant, where one larger size is tried."""
 LARGER_BYTES = 16 << 30
+AT_ONCE = 4
+"""Sizes tried side by side on a GPU, where starting two processes takes longer than a small problem."""
 SHARE_S = 0.25
 """Of the candidate's time, for each size."""
 
 
 def held_out(problem: Problem, source: str, device: Device, policy: Policy, seconds: float) -> tuple[HeldOut, ...]:
     """How the candidate does at other sizes: small ragged ones, primes, a leading one, and on a GPU a larger one."""
-    found = []
-    for why, sizes in _plans(problem, device):
-        sized = rewrite(problem.source, sizes)
-        if not _runs(sized, why, device):
-            found.append(HeldOut(sizes=sizes, why=why, status=None))
-            continue
+
+    def tried(plan: tuple[str, Constants]) -> HeldOut:
+        return _tried(problem, source, device, policy, seconds, *plan)
+
+    with ThreadPoolExecutor(AT_ONCE if device.present else 1) as pool:
+        return tuple(pool.map(tried, _plans(problem, device)))
+
+
+def _tried(
+    problem: Problem, source: str, device: Device, policy: Policy, seconds: float, why: str, sizes: Constants
+) -> HeldOut:
+    sized = rewrite(problem.source, sizes)
+    if not _runs(sized, why, device):
+        return HeldOut(sizes=sizes, why=why, status=None)
+    try:
         candidate = resized(source, problem.source, sizes)
-        try:
-            with Trial(sized, candidate, device, policy, SHARE_S * seconds, traits=False) as trial:
-                steps = [] if trial.random else [Step("own", "own"), Step("normal", "normal")]
-                trial.run(steps)
-            found.append(HeldOut(sizes=sizes, why=why, status=Status.OK))
-        except CandidateError as error:
-            found.append(HeldOut(sizes=sizes, why=why, status=error.status, feedback=error.feedback))
-    return tuple(found)
+        with Trial(sized, candidate, device, policy, SHARE_S * seconds, traits=False) as trial:
+            trial.run([] if trial.random else [Step("own", "own"), Step("normal", "normal")])
+        return HeldOut(sizes=sizes, why=why, status=Status.OK)
+    except CandidateError as error:
+        return HeldOut(sizes=sizes, why=why, status=error.status, feedback=error.feedback)
 
 
 def _plans(problem: Problem, device: Device) -> Iterator[tuple[str, Constants]]:
