@@ -71,7 +71,7 @@ def end_children() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def device() -> Device:
-    return detect_device()
+    return detect_device(None)
 
 
 @pytest.fixture(scope="module")
