@@ -19,7 +19,8 @@ from egg.tools.trial import Trial
 PRIMES = (11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
 GROWTH = 2
 """Times the first constant, where one larger size is tried."""
-LARGER_BYTES = 16 << 30
+MOST_BYTES = {True: 16 << 30, False: 4 << 20}
+"""Of inputs, parameters and outputs, with and without a GPU."""
 AT_ONCE = 4
 """Sizes tried side by side on a GPU, where starting two processes takes longer than a small problem."""
 SHARE_S = 0.25
@@ -53,10 +54,11 @@ def _tried(
 
 def _plans(problem: Problem, device: Device) -> Iterator[tuple[str, Constants]]:
     """Why, and the constants to write; every other constant stays as it is in the small problem."""
-    full, small = constants(problem.source), problem.small_constants
+    full = constants(problem.source)
+    small = problem.small_constants or full  # it has none of its own if it is small as it is
     if not small:
         return
-    if device.present:
+    if device.present and small != full:
         yield "ragged", small
     own = [name for name in small if not name.startswith("=")] or list(small)
     ordered = sorted(own, key=lambda name: small[name])
@@ -70,9 +72,8 @@ def _plans(problem: Problem, device: Device) -> Iterator[tuple[str, Constants]]:
 
 def _runs(source: str, why: str, device: Device) -> bool:
     """Whether the reference itself takes these sizes, and they fit."""
-    limits = Bounds(seconds=60)
+    asked = {"source": source, "run": not device.present, "most": MOST_BYTES[device.present]}
     try:
-        found = run("egg.tools.tasks.fits:measure", {"source": source, "run": not device.present}, limits).require(why)
+        return bool(run("egg.tools.tasks.fits:measure", asked, Bounds(seconds=60)).require(why)["runs"])
     except (MachineError, UserError):
         return False
-    return bool(found["runs"]) and int(found["bytes"]) <= LARGER_BYTES

@@ -1,4 +1,4 @@
-"""Child task: does a problem's reference run at these sizes, and how much memory does it take?"""
+"""Child task: does a problem's reference run at these sizes, and do its tensors fit?"""
 
 from typing import Any
 
@@ -10,16 +10,16 @@ from egg.tools.tasks.module import build_model, load_module, make_inputs
 
 
 def measure(payload: dict[str, Any]) -> dict[str, Any]:
-    """`runs`, and `bytes` of inputs, parameters and outputs; nothing is computed unless `run`."""
+    """`runs`: whether it takes these sizes, with at most `most` bytes; nothing is computed unless `run`."""
     try:
         with torch.no_grad(), FakeTensorMode():
             used = _forward(payload["source"])
-        if payload["run"]:
+        if payload["run"] and used <= payload["most"]:
             with torch.no_grad():
                 _forward(payload["source"])
     except Exception as error:  # whatever the problem's own code says to sizes it was not written for
-        return {"runs": False, "bytes": 0, "why": str(error)[:200]}
-    return {"runs": True, "bytes": used}
+        return {"runs": False, "why": str(error)[:200]}
+    return {"runs": used <= payload["most"], "why": f"{used} bytes"}
 
 
 def _forward(source: str) -> int:
