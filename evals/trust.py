@@ -11,6 +11,7 @@ installed package: the command says so if they are not there. Exit code 0: all c
 import argparse
 import sys
 import tempfile
+import traceback
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import cache
 from pathlib import Path
@@ -23,7 +24,7 @@ from egg.evals.library import Order, library, written
 from egg.evals.provenance import provenance, write_results
 from egg.evals.trial import timed_honestly, verdict
 from egg.state.device import Device
-from egg.state.errors import MachineError, UserError
+from egg.state.errors import UserError
 from egg.state.evaluation import Evaluation, Status
 from egg.state.problem import Problem
 from egg.state.settings import Policy
@@ -119,11 +120,12 @@ def rows(trust: Trust, options: argparse.Namespace) -> list[Row]:
             if _named(order.name, options):
                 waiting[pool.submit(trust.from_library, order)] = order.name
         for done in as_completed(waiting):
-            try:
+            if error := done.exception():  # of the judge's making, whatever it is: no verdict, and the others go on
+                said = "".join(traceback.format_exception_only(error)).strip()
+                failed = {"name": waiting[done], "kind": "error", "right": False, "got": "error", "seconds": 0.0}
+                row: Row | None = {**failed, "expected": [], "as_expected": False, "feedback": said}
+            else:
                 row = done.result()
-            except (MachineError, UserError) as error:
-                row = {"name": waiting[done], "kind": "error", "right": False, "got": "error", "feedback": str(error)}
-                row |= {"expected": [], "seconds": 0.0}
             if row:
                 found.append(row)
                 print(_line(row), flush=True)
