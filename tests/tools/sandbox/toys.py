@@ -131,3 +131,13 @@ def compiled(payload: Json) -> Json:
     wave = load_module("def wave(x):\n    return (x * 2).sin() + 1\n", "wave").wave
     x = torch.linspace(0, 1, 1000)
     return {"close": torch.allclose(torch.compile(wave)(x), wave(x))}
+
+
+def interpret(payload: Json) -> Json:
+    """An honest kernel in Triton's interpreter."""
+    import torch
+
+    from egg.tools.tasks.module import load_module
+
+    x = torch.linspace(0, 1, 100)
+    return {"right": bool((load_module(payload["source"], "candidate").run(x) == 2 * x).all())}
