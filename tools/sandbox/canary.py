@@ -65,6 +65,11 @@ def attack(payload: dict[str, Any]) -> Generator[dict[str, Any], dict[str, Any],
     yield {}
 
 
+def nothing(payload: dict[str, Any]) -> dict[str, Any]:
+    """For measuring what a child costs."""
+    return {}
+
+
 def _works(act: Callable[[], object]) -> bool:
     try:
         act()

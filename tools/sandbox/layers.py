@@ -1,7 +1,8 @@
 """The layers of the sandbox, strongest first, and which of them this machine has."""
 
+import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal, NoReturn
 
 from egg.tools.sandbox import landlock, namespaces, seccomp
@@ -12,47 +13,50 @@ Layer = Literal["namespaces", "network", "landlock", "view", "seccomp", "capabil
 LAYERS: tuple[Layer, ...] = ("namespaces", "network", "landlock", "view", "seccomp", "capabilities")
 """`network` is what is left of the namespaces where processes cannot have one; `view` mounts only what may be read, for
 where there is no Landlock."""
+ALONE: tuple[Layer, ...] = ("capabilities", "landlock", "seccomp")
+"""Those that one process can try one after the other."""
 
 
 def usable(allowed: Sequence[Layer]) -> tuple[tuple[Layer, ...], dict[Layer, str]]:
     """Of the allowed layers those that work here, without what a better one makes needless; why the others do not."""
-    have: list[Layer] = []
-    why: dict[Layer, str] = {}
-    for layer in LAYERS:
-        if layer not in allowed:
-            why[layer] = "switched off"
-            continue
-        if (layer == "network" and "namespaces" in have) or (layer == "view" and "landlock" in have):
-            continue
-        if layer == "view" and "namespaces" not in have:
-            why[layer] = "needs namespaces"
-            continue
-        if reason := _tried(layer):
-            why[layer] = reason
-        else:
-            have.append(layer)
-    return tuple(have), why
+    why: dict[Layer, str] = {layer: "switched off" for layer in LAYERS if layer not in allowed}
+    tried = [layer for layer in ALONE if layer in allowed]
+    why |= _tried(tried)
+    if "namespaces" in allowed:
+        why |= _tried(["namespaces"])
+    if "network" in allowed and "namespaces" in why:
+        why |= _tried(["network"])
+    if "view" in allowed and "landlock" in why:
+        why |= {"view": "needs namespaces"} if "namespaces" in why else _tried(["view"])
+    better = {"network": "namespaces", "view": "landlock"}
+    needless = {layer for layer, than in better.items() if than in allowed and than not in why}
+    missing = {layer: reason for layer, reason in why.items() if layer not in needless}
+    return tuple(layer for layer in LAYERS if layer not in why and layer not in needless), missing
 
 
-def _tried(layer: Layer) -> str:
-    """Why a layer does not work, found out in a process that has no other use; empty if it does."""
+def _tried(layers: Sequence[Layer]) -> dict[Layer, str]:
+    """Why layers do not work, found out in a process that has no other use; empty if all do."""
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
-        _report(writer, lambda: _try(layer))
+        _report(writer, layers)
     os.close(writer)
     with open(reader, "rb") as file:
-        said = file.read().decode(errors="replace")
+        said = dict(json.loads(line) for line in file)
     os.waitpid(pid, 0)
-    return said.removesuffix("ok") if said else "the process that tried it died"
+    reasons = {layer: said.get(layer, "the process that tried it died") for layer in layers}
+    return {layer: reason for layer, reason in reasons.items() if reason}
 
 
-def _report(writer: int, attempt: Callable[[], None]) -> NoReturn:
+def _report(writer: int, layers: Sequence[Layer]) -> NoReturn:
     try:
-        attempt()
-        os.write(writer, b"ok")
-    except OSError as error:
-        os.write(writer, str(error).encode())
+        for layer in layers:
+            try:
+                _try(layer)
+                reason = ""
+            except OSError as error:
+                reason = str(error)
+            os.write(writer, json.dumps([layer, reason]).encode() + b"\n")
     finally:
         os._exit(0)
 

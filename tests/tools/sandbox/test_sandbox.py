@@ -1,6 +1,7 @@
 """Each promise of the sandbox, attacked."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from egg.state.errors import MachineError, UserError
 from egg.state.evaluation import Status
 from egg.tools.errors import CandidateError
 from egg.tools.sandbox.client import Bounds, Reply, open_worker, run, shutdown
+from egg.tools.sandbox.pool import warm
 from egg.tools.sandbox.records import USUAL
 
 ROOT = Path(__file__).parents[3]
@@ -179,3 +181,23 @@ time.sleep(60)
     while any(map(alive, children + grandchildren)) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert not any(map(alive, children + grandchildren))
+
+
+def test_nothing_that_comes_back_is_unpickled() -> None:
+    trusted = [*ROOT.glob("tools/*.py"), *ROOT.glob("tools/sandbox/*.py"), *ROOT.glob("state/*.py")]
+    assert trusted
+    loaders = re.compile(r"^\s*(import|from) (pickle|marshal|shelve|dill|yaml|torch|multiprocessing)\b", re.MULTILINE)
+    allowed = {"warmup.py", "zygote.py"}  # in the warm process, before it has children
+    assert [path.name for path in trusted if loaders.search(path.read_text()) and path.name not in allowed] == []
+
+
+def test_the_warm_process_has_one_thread() -> None:
+    """A fork after PyTorch has started threads leaves the child without them, and waiting for them."""
+    for interpret in (True, False):
+        assert toy("echo", interpret=interpret).ok
+        assert len(os.listdir(f"/proc/{warm(interpret).pid}/task")) == 1
+
+
+@pytest.mark.slow
+def test_pytorchs_compiler_works() -> None:
+    assert toy("compiled", Bounds(seconds=300), interpret=False).value == {"close": True}
