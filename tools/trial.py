@@ -20,6 +20,7 @@ from egg.state.settings import Policy
 from egg.state.status import Status
 from egg.tools import shelf
 from egg.tools.answers import well_formed
+from egg.tools.errors import CandidateError
 from egg.tools.exclusive import shared as beside_other_checks
 from egg.tools.failure import candidate_failure, failure, faults_of, in_words
 from egg.tools.folders import scratch_parent
@@ -34,7 +35,21 @@ SLOWEST_WRITE = 2e8
 BIG_BYTES = 4 << 30
 """Inputs and outputs from which on every byte that is held or written is counted."""
 
+LOST: dict[str, tuple[Status, str]] = {
+    "out_of_memory": (Status.OUT_OF_MEMORY, "it keeps so much memory that the reference does not fit beside it"),
+    "crashed": (Status.CHEAT, "the process that judges died while the candidate ran; without it, it does not"),
+}
+"""The verdict, if what the referee failed at succeeds once the candidate is gone."""
+
 Json = dict[str, Any]
+
+
+class Lost(Exception):
+    """The referee failed at a message, or, without one, at its set-up."""
+
+    def __init__(self, reply: Reply, message: Json | None) -> None:
+        super().__init__(reply.error)
+        self.reply, self.message = reply, message
 
 
 class Trial:
@@ -77,16 +92,19 @@ class Trial:
                 self._child = stack.enter_context(self._open("candidate", candidate, self.seconds, self._folder))
             finally:
                 self._referee = stack.enter_context(opening.result())
-            introduced = self._told(self._referee.opened)
-            self._meet(self._child.opened, introduced)
+            if self._referee.opened.state in LOST:
+                raise self._blame(Lost(self._referee.opened, None))
+            self._meet(self._child.opened, self._referee.opened.require("setting the reference up"))
             self._stack = stack.pop_all()
         return self
 
-    def __exit__(self, *error: object) -> None:
-        if self._judging:
-            self._judging.exception()  # the referee must not be closed under it
-        shelf.put(self._source, Path(self._folder))
-        self._stack.close()
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        with self._stack:
+            if self._judging:
+                self._judging.exception()  # the referee must not be closed under it
+            shelf.put(self._source, Path(self._folder))
+            if isinstance(error, Lost):
+                raise self._blame(error)
 
     def run(self, steps: Iterable[Step]) -> None:
         """Make calls, the judging of each beside the next."""
@@ -110,7 +128,7 @@ class Trial:
     def judged(self, step: Step, answer: Json) -> Json:
         """The referee's word on a call."""
         asked = {"do": "judge", "case": step.case(), "name": step.name, "answer": self._with_state(answer)}
-        told = self._told(self._referee.ask(asked, REFEREE_S))
+        told = self._told(asked)
         self._remove(answer)
         return told
 
@@ -134,13 +152,13 @@ class Trial:
         """Several calls on the same inputs with other random numbers, compared by distribution."""
         answers = [self._with_state(self.call(step, draw)) for draw in range(count)]
         asked = {"do": "draws", "case": step.case(), "name": step.name, "answers": answers}
-        told = self._told(self._referee.ask(asked, REFEREE_S))
+        told = self._told(asked)
         self._take(step, told)
 
     def show(self, step: Step) -> Json:
         """The verdict on one call, and some values beside the right ones."""
         answer = self.call(step)
-        shown = self._told(self._referee.ask({"do": "show", "case": step.case(), "answer": answer}, REFEREE_S))
+        shown = self._told({"do": "show", "case": step.case(), "answer": answer})
         wrong = faults_of(self.judged(step, answer))
         status, feedback = (wrong[0].kind, in_words(wrong)) if wrong else (Status.OK, "")
         return {"status": status.value, "feedback": feedback, "outputs": shown["outputs"]}
@@ -196,14 +214,30 @@ class Trial:
         self.launches, self.tampered = answer["launches"], answer["tampered"]
         return answer
 
-    def _told(self, reply: Reply) -> Json:
-        """The referee's answer; it runs no code of the candidate, so what fails here is the problem or the machine."""
+    def _told(self, message: Json) -> Json:
+        """The referee's answer; it runs no code of the candidate."""
+        reply = self._referee.ask(message, REFEREE_S)
+        if reply.state in LOST:
+            raise Lost(reply, message)
+        return reply.require("comparing outputs with the reference")
+
+    def _blame(self, lost: "Lost") -> CandidateError:
+        """Whose fault it is that the referee failed: asked again, with the candidate gone.
+
+        Raises:
+            MachineError: the problem's or the machine's.
+        """
+        self._child.close()
+        with self._open_referee() as alone:
+            reply = alone.ask(lost.message, REFEREE_S) if lost.message else alone.opened
+        if reply.ok:
+            return CandidateError(*LOST[lost.reply.state])
         if reply.state == "out_of_memory":
             raise MachineError(
                 f"the reference, or comparing with it, needs more memory than there is ({reply.error}); that is the "
                 "problem's size or whoever else uses the machine, not the candidate"
             )
-        return reply.require("comparing outputs with the reference")
+        raise MachineError(f"comparing outputs with the reference: {reply.state}: {reply.error}")
 
     def _open_referee(self) -> Worker:
         asked = {**self._shared, "folder": self._folder, "first": self.first.case(), "traits": self._traits}

@@ -3,6 +3,7 @@
 import pytest
 
 from egg.state.device import Device
+from egg.state.errors import MachineError
 from egg.state.settings import Policy
 from egg.state.status import Status
 from egg.tools.device import detect_device
@@ -196,3 +197,15 @@ def test_the_line_of_an_error_is_in_its_fault(device: Device) -> None:
     assert isinstance(found, CandidateError) and found.status is Status.RUNTIME_ERROR
     (fault,) = found.faults
     assert fault.line == 7 and "line 7 (`return x @ y`)" in found.feedback
+
+
+def test_a_reference_without_memory_is_no_verdict(device: Device) -> None:
+    huge = PLAIN.format(body="torch.ones(1 << 33).sum() + x")
+    with pytest.raises(MachineError, match="not the candidate"):
+        check(device, huge, NEW.format(body="return x + y"), "quick")
+
+
+def test_a_candidate_without_memory_is_one(device: Device) -> None:
+    found = check(device, PLAIN.format(body="x + y"), NEW.format(body="return torch.ones(1 << 33).sum() + x"), "quick")
+    assert isinstance(found, CandidateError) and found.status is Status.OUT_OF_MEMORY
+    assert found.faults[0].kind is Status.OUT_OF_MEMORY
