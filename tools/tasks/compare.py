@@ -24,6 +24,7 @@ MEANINGFUL = 0.5
 REMEMBERED = 1 << 26
 """Elements of an output up to which its exact values are kept for another run of the same case."""
 
+OTHER_DRAWS = 1 << 20
 IGNORES_BUFFERS = "buffers that are changed after construction are not read: their first values are built in"
 
 Json = dict[str, Any]
@@ -94,7 +95,7 @@ class Referee:
                 finding, faults = IGNORES_BUFFERS, []
         earlier = self._seen.setdefault(bits, case)
         if faults and earlier["seed"] != case["seed"] and all(fault.kind is Status.MISMATCH for fault in faults):
-            said = f"{name}: the output is that of an earlier call, bit for bit, though inputs changed"
+            said = "the output is that of an earlier call, bit for bit, though inputs changed"
             faults = [Fault(kind=Status.CHEAT, case=name, text=said)]
         told = [fault.model_dump(mode="json") for fault in faults]
         return {"faults": told, "accuracy": accuracy, "bits": bits, "finding": finding}
@@ -112,12 +113,13 @@ class Referee:
                 break
             found.append(tensors)
         else:
-            own = [tensors_of([self._drawn(case, draw)]) for draw in range(OWN_DRAWS)]
+            # Other streams than the candidate had, or one that draws as PyTorch does would follow them too well.
+            own = [tensors_of([self._drawn(case, OTHER_DRAWS + draw)]) for draw in range(OWN_DRAWS)]
             for entry, ours, theirs in zip(usual.forms, zip(*found, strict=True), zip(*own, strict=True), strict=False):
                 told = judge_draws(torch.stack(ours), torch.stack(theirs))
                 accuracy.append(_accuracy(case, entry["place"], told.error, 0.0, 0.0, "repeated draws"))
                 if told.text:
-                    said = f"{message['name']}: {entry['place']}: {told.text}"
+                    said = f"{entry['place']}: {told.text}"
                     faults.append(Fault(kind=Status.MISMATCH, case=message["name"], output=entry["place"], text=said))
         return {"faults": [f.model_dump(mode="json") for f in faults], "accuracy": accuracy, "bits": ""}
 
@@ -201,7 +203,7 @@ class Referee:
         for key, own in right.usual.buffers.items():
             place, entry = f"buffer {key}", told.get(f"output[{key!r}]")
             if entry is None:
-                said = f"{name}: {place} is updated by the reference's forward pass, and not by this one"
+                said = f"{place} is updated by the reference's forward pass, and not by this one"
                 faults.append(Fault(kind=Status.MISMATCH, case=name, output=place, shape=tuple(own.shape), text=said))
                 continue
             found = read(entry, self.folder, self.reference.device)
