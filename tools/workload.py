@@ -6,6 +6,8 @@ from egg.tools.expert import library_version
 from egg.tools.sandbox.client import Bounds, run
 from egg.tools.store import Store
 
+VERSION = 2
+
 
 def analyse(problem: Problem, policy: Policy, store: Store) -> Workload:
     """The workload at full size; nothing of that size is allocated.
@@ -19,4 +21,4 @@ def analyse(problem: Problem, policy: Policy, store: Store) -> Workload:
         reply = run("egg.tools.tasks.analyse:run", payload, Bounds(seconds=180))
         return Workload.model_validate(reply.require(f"{problem.name}: could not be analysed"))
 
-    return store.get("workload", {**payload, "library": library_version()}, Workload, produce)
+    return store.get("workload", {**payload, "library": library_version(), "version": VERSION}, Workload, produce)
