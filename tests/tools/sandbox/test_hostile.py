@@ -3,6 +3,7 @@
 import os
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import cycle, islice
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from egg.tools.sandbox.client import Bounds, run, shutdown
 from tests.tools.sandbox import leftovers
 
-BOUNDS = Bounds(seconds=1.0, memory_bytes=300 << 20, disk_bytes=32 << 20, flood_bytes=16 << 20, processes=16)
+BOUNDS = Bounds(seconds=8.0, memory_bytes=300 << 20, disk_bytes=32 << 20, flood_bytes=16 << 20, processes=16)
 HOSTILE = {
     "toys:hang": "timeout",
     "toys:segfault": "crashed",
@@ -44,7 +45,8 @@ def test_nothing_is_left_of_hostile_children(count: int, scratch: Path) -> None:
     before = sorted(scratch.iterdir())
     open_files = len(os.listdir("/proc/self/fd"))
     for name, state in islice(cycle(HOSTILE.items()), count):
-        reply = run(f"tests.tools.sandbox.{name}", {"owner": os.getpid()}, BOUNDS, interpret=name not in WITH_PROGRAMS)
+        bounds = replace(BOUNDS, seconds=0.3) if state == "timeout" else BOUNDS
+        reply = run(f"tests.tools.sandbox.{name}", {"owner": os.getpid()}, bounds, interpret=name not in WITH_PROGRAMS)
         assert reply.state == state, (name, reply)
         assert run("tests.tools.sandbox.toys:echo", {"after": name}, interpret=True).value == {"after": name}
     assert leftovers.processes() == []
