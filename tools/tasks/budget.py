@@ -18,6 +18,8 @@ FLOOR = {torch.float64: 1e-12, torch.float32: 1e-5, torch.float16: 4.9e-4, torch
 """Below this an error is the type's rounding: float32 leaves room for sums in another order, not for TF32 (2e-4)."""
 FEW, FEW_TIMES = 32, 10.0
 """An output of so few elements has no mean to speak of: its error is one draw."""
+FEW_ROWS, FEW_ROWS_TIMES = 4, 4.0
+"""In so few rows what all elements of a row share (the rounding of their mean) is as few draws."""
 MOST = 0.25
 """A reference further from exact than this is random or chaotic, and no licence to be so too."""
 ELEMENT_TIMES = 8.0
@@ -104,7 +106,8 @@ def judge_values(
     whole, off, fair, own = rows.total()
     scale = whole or 1.0
     error = off / scale
-    budget = min(max(TIMES * fair / scale, floor), MOST)
+    times = TIMES * (FEW_ROWS_TIMES if oracle.numel() < FEW_ROWS * length else 1.0)
+    budget = min(max(times * fair / scale, floor), MOST)
     slack = 0.0 if strict else ABSOLUTE * floor * scale
     local, worst, by_row = rows.scales(0.0 if strict else scale)
     elements = Pool(*torch.zeros(4, BUCKETS, dtype=torch.float64))
@@ -119,10 +122,10 @@ def judge_values(
         elements = Pool(*(old + new for old, new in zip(elements, _by_element(part, size), strict=True)))
     excess = ""
     if error <= budget:
-        excess = _excess("rows", by_row.merged(), floor, slack)
-        excess = excess or _excess("elements", elements.merged(), floor, ABSOLUTE * floor)
+        excess = _excess("rows", by_row.merged(), times, floor, slack)
+        excess = excess or _excess("elements", elements.merged(), times, floor, ABSOLUTE * floor)
         if reference.dtype is torch.float32:
-            excess = excess or rows.biased(fair / scale)
+            excess = excess or rows.biased(times * fair / scale)
     return Errors(error, own / scale, budget, torch.cat(masks).reshape(oracle.shape), rows.judged(), excess)
 
 
@@ -176,11 +179,11 @@ class _Rows:
         most = by_bucket(which, worst, "amax")
         return size.clamp_min(least), most[which], pooled(which, count, exact, off, own)
 
-    def biased(self, reference_error: float) -> str:
+    def biased(self, budget: float) -> str:
         found, usual, size = self.signed.tolist()
         if not size or float(torch.cat(self.sums, 1)[0].sum()) < BIAS_COUNT:
             return ""
-        allowed = max(BIAS, TIMES * abs(usual) / size, TIMES * reference_error)
+        allowed = max(BIAS, TIMES * abs(usual) / size, budget)
         if abs(found) / size <= allowed:
             return ""
         way = "towards zero" if found < 0 else "away from zero"
@@ -198,11 +201,11 @@ def _by_element(part: Part, size: torch.Tensor) -> Pool:
     return pooled(which, *(v.reshape(-1) for v in (part.finite, exact.square(), off.square(), own.square())))
 
 
-def _excess(what: str, pool: Pool, floor: float, slack: float) -> str:
+def _excess(what: str, pool: Pool, times: float, floor: float, slack: float) -> str:
     """The first bucket beyond its budget, in words."""
     count = pool.number.clamp_min(1)
     exact, off, own = ((values / count).sqrt() for values in (pool.exact, pool.off, pool.own))
-    allowed = torch.maximum(torch.maximum(TIMES * own, floor * exact), torch.full_like(own, slack))
+    allowed = torch.maximum(torch.maximum(times * own, floor * exact), torch.full_like(own, slack))
     over = (pool.number > 0) & (off > allowed)
     if not bool(over.any()):
         return ""
