@@ -52,7 +52,7 @@ def test_sides_take_turns_and_the_faster_one_is_found() -> None:
     for side in found.sides.values():
         for one in side:
             assert len(one.rounds) == 4
-            assert len(one.apart) == 8 and len(one.unexplained) == sum(map(len, one.rounds))
+            assert len(one.apart) == len(one.unexplained) == 16
     assert len(set(found.seeds)) == 2 and found.input_sets == 4
     measured = timing.conclude(job(), found, Floors())
     assert measured.speedups[0].baseline == "eager" and measured.speedups[0].ratio > 1.3
@@ -172,6 +172,19 @@ def test_work_between_the_calls_is_seen_by_our_own_clock() -> None:
     with pytest.raises(CandidateError, match="by our own clock"):
         conclude(eager=eager, candidate=samples(event=0.2, host=0.2, unexplained=0.9))
     conclude(eager=eager, candidate=samples(event=0.2, host=0.2, unexplained=0.14))
+
+
+def test_times_are_forged_where_calls_that_are_waited_for_take_far_longer() -> None:
+    eager, forged = samples(event=2.0, host=2.02), samples(event=0.4, host=0.42)
+    forged[0].apart = [(2.0, 2.02)] * 20
+    with pytest.raises(CandidateError, match="forged"):
+        conclude(eager=eager, candidate=forged)
+
+
+def test_a_candidate_whose_launches_take_longer_than_eagers_is_no_cheat() -> None:
+    eager, slow = samples(event=0.2, host=0.21), samples(event=0.1, host=0.11)
+    slow[0].apart = [(0.35, 0.36)] * 20
+    assert conclude(eager=eager, candidate=slow).timing.median_ms == pytest.approx(0.1, rel=0.02)
 
 
 def test_a_busy_host_is_no_cheat_though_it_strikes_one_side_harder() -> None:

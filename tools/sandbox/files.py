@@ -69,7 +69,8 @@ def python_files() -> tuple[str, ...]:
 
 
 def _holds_packages(folder: Path) -> bool:
-    return folder.name in ("site-packages", "dist-packages") or (folder / "torch").is_dir()
+    named = folder.name in ("site-packages", "dist-packages")
+    return named or (folder / "torch").is_dir() or any(folder.glob("*.dist-info"))
 
 
 def _beneath(path: str, folders: dict[str, None]) -> bool:
