@@ -27,6 +27,10 @@ FAILURES = {
 }
 
 
+class Unfinished(CandidateError):
+    """The recording did not come to an end; where the candidate is run, it may show better why."""
+
+
 def static_profile(problem: Problem, source: str, device: Device, policy: Policy, store: Store) -> StaticProfile:
     """Compile every launch of one forward pass at full size; registers, occupancy and a predicted time of each.
 
@@ -51,8 +55,11 @@ def _profile(problem: Problem, source: str, device: Device, policy: Policy) -> S
         "device": device.model_dump(mode="json"),
     }
     recorded = _answer(run("egg.tools.tasks.record:record", payload, BOUNDS))
-    launches = [LaunchFacts.model_validate(facts) for facts in recorded["launches"]]
-    operators = [TorchFacts.model_validate(facts) for facts in recorded["operators"]]
+    try:
+        launches = [LaunchFacts.model_validate(facts) for facts in recorded["launches"]]
+        operators = [TorchFacts.model_validate(facts) for facts in recorded["operators"]]
+    except (KeyError, TypeError, ValueError) as error:
+        raise CandidateError(Status.CHEAT, "what the candidate's process says of its launches is forged") from error
     predictions = [predict(device, launch) for launch in launches]
     torch_ms = [predict_torch(device, policy, op) for op in operators]
     for launch, prediction in zip(launches, predictions, strict=True):
@@ -75,7 +82,7 @@ def _answer(reply: Reply) -> dict[str, Any]:
         raise failure
     status, meaning = FAILURES[reply.state]
     detail = "\n".join((reply.error or reply.output).strip().splitlines()[-6:])
-    raise CandidateError(status, f"{meaning}\n{detail}".strip())
+    raise Unfinished(status, f"{meaning}\n{detail}".strip())
 
 
 def _launch(launch: LaunchFacts, prediction: Prediction) -> Launch:

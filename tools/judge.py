@@ -9,7 +9,7 @@ from egg.state.fault import Fault
 from egg.state.problem import Problem
 from egg.state.settings import Policy, Settings
 from egg.tools import timing
-from egg.tools.compile import static_profile
+from egg.tools.compile import Unfinished, static_profile
 from egg.tools.errors import CandidateError
 from egg.tools.gate import refusal
 from egg.tools.sandbox.isolation import isolation
@@ -88,7 +88,12 @@ def _ours(
     """
     with ThreadPoolExecutor(1) as pool:  # compiling and running are different processes: both at once
         checking = pool.submit(check, problem, source, device, policy, store, cases="confirm" if confirm else "search")
-        profile = seen["profile"] = static_profile(problem, source, device, policy, store)
+        try:
+            profile = seen["profile"] = static_profile(problem, source, device, policy, store)
+        except Unfinished:
+            if (evaluation := checking.result()).ok:
+                raise
+            return evaluation
     if not profile.launches:
         raise CandidateError(Status.NOT_TRITON, "no Triton kernel is launched: PyTorch computes everything")
     evaluation = checking.result()

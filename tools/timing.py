@@ -229,7 +229,8 @@ def _unexplained(side: Sequence[Samples]) -> list[float]:
 
 def _covered(taken: Taken, name: str) -> float:
     """By how much calls that the host waits before are longer: what launching takes it."""
-    return median(event for samples in taken.sides[name] for event, _ in samples.apart) - _summary(taken, name).median_ms
+    waited = median(event for samples in taken.sides[name] for event, _ in samples.apart)
+    return waited - _summary(taken, name).median_ms
 
 
 def _rounds(taken: Taken, name: str) -> list[list[list[float]]]:
