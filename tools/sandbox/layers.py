@@ -87,7 +87,7 @@ def _world(layer: Layer) -> int:
     """The errno of setting up what the first process of a new world sets up, or 0."""
     try:
         if layer == "view":
-            namespaces.see_only(("/usr", "/dev/null"), (), os.environ["HOME"])
+            namespaces.see_only(("/usr", "/dev/null"), (), namespaces.empty_root())
         else:
             namespaces.fresh_proc()
     except OSError as error:

@@ -71,6 +71,13 @@ def see_only(readable: Iterable[str], writable: Iterable[str], root: str) -> Non
     os.chdir("/")
 
 
+def empty_root() -> str:
+    """A folder to mount a file system on that shows only some paths; seen so by those who mount, empty for others."""
+    root = os.path.join(os.environ["HOME"], "root")
+    os.makedirs(root, exist_ok=True)
+    return root
+
+
 def mount(source: str | None, target: str, kind: str | None, flags: int, data: str | None = None) -> None:
     """The system call of that name."""
     texts = [None if text is None else os.fsencode(text) for text in (source, target, kind, data)]

@@ -35,14 +35,15 @@ class Zygote:
 
     def __init__(self, *, interpret: bool) -> None:
         self._lock = threading.Lock()
-        self._home = tempfile.mkdtemp(prefix="egg-")
+        self.home = tempfile.mkdtemp(prefix="egg-")
+        """Of the warm process, and parent of its children's temporary folders: gone with it, whoever ends it."""
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  # lives as long as this object
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         fd = theirs.fileno()
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "egg.tools.sandbox.zygote", str(fd)],
-                env=closed_environment(self._home, interpret=interpret),
+                env=closed_environment(self.home, interpret=interpret),
                 cwd="/",
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -99,7 +100,7 @@ class Zygote:
             self._process.kill()
             self._process.wait()
         self._stderr.close()
-        rmtree(self._home, ignore_errors=True)
+        rmtree(self.home, ignore_errors=True)
 
     def complaint(self) -> str:
         """Last lines that the warm process wrote about itself."""

@@ -149,7 +149,7 @@ def _be_init(life_end: int, told: int, view: bool, bounds: Bounds) -> NoReturn:
 def _show_only(bounds: Bounds) -> None:
     files = reachable(bounds.folder or "/", bounds.reads, programs=True, own_proc=True)
     folders = tuple(path for path in files.write if not path.startswith("/proc"))
-    namespaces.see_only((*files.run, *files.read), (*files.devices, *folders), os.environ["HOME"])
+    namespaces.see_only((*files.run, *files.read), (*files.devices, *folders), namespaces.empty_root())
 
 
 def _die_with(parent: int | None) -> None:

@@ -36,7 +36,7 @@ class Worker:
         self.lost = False
         self._printed = 0
         self._bounds = bounds
-        self._temporary = None if bounds.folder else tempfile.mkdtemp(prefix="egg-")
+        self._temporary = None if bounds.folder else tempfile.mkdtemp(prefix="egg-", dir=zygote.home)
         self._tail = bytearray()
         self._failed: Reply | None = None
         self._pid: int | None = None

@@ -16,6 +16,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from shutil import rmtree
 from typing import Any
 
 from egg.tools.sandbox.child import find, live
@@ -141,6 +142,7 @@ def main(control: socket.socket) -> None:
         os.setpriority(os.PRIO_PROCESS, 0, USUAL_PRIORITY - URGENCY)
     prctl(PR_SET_DUMPABLE, 0)  # no child of the same user reads or writes its memory
     Zygote(control).serve()
+    rmtree(os.environ["HOME"], ignore_errors=True)  # the owner may have been killed
 
 
 def _warm() -> None:

@@ -155,7 +155,7 @@ def test_an_unknown_task_is_our_fault() -> None:
         toy("nothing_here")
 
 
-def test_children_die_with_a_killed_parent() -> None:
+def test_children_die_with_a_killed_parent(tmp_path: Path) -> None:
     script = """
 import threading, time
 from egg.tools.sandbox.client import run
@@ -166,7 +166,9 @@ time.sleep(1)
 print("ready", flush=True)
 time.sleep(60)
 """
-    process = subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-c", script]
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
     assert process.stdout
     while "ready" not in process.stdout.readline():
         assert process.poll() is None
@@ -181,6 +183,7 @@ time.sleep(60)
     while any(map(alive, children + grandchildren)) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert not any(map(alive, children + grandchildren))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_nothing_that_comes_back_is_unpickled() -> None:
