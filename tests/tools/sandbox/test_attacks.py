@@ -65,6 +65,7 @@ WITH_PROGRAMS = {
 
 @pytest.fixture(scope="module", autouse=True)
 def end_children() -> Iterator[None]:
+    shutdown()  # other tests' timers may still stand by
     for interpret in (True, False):
         run("tests.tools.sandbox.attacks:leave_threads", {}, interpret=interpret)
     yield
