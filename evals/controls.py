@@ -20,13 +20,13 @@ from egg.state.errors import MachineError, UserError
 from egg.state.problem import Problem
 from egg.state.settings import Policy
 from egg.tools.device import detect_device
-from egg.tools.interleave import Job, Plan, sessions
-from egg.tools.nvml import reader
 from egg.tools.problem import load_problem
 from egg.tools.sandbox.client import Bounds, run
-from egg.tools.session import CANDIDATE, EAGER
-from egg.tools.sides import FLUSHES, Side
-from egg.tools.timing import THOROUGH, Floors, Measurement, conclude
+from egg.tools.timing.interleave import Job, Plan, sessions
+from egg.tools.timing.measure import THOROUGH, Floors, Measurement, conclude
+from egg.tools.timing.nvml import reader
+from egg.tools.timing.session import CANDIDATE, EAGER
+from egg.tools.timing.sides import FLUSHES, Side
 
 PROBLEMS = Path(__file__).parent / "problems"
 ALIKE = ("layernorm_gelu", "linear_gelu", "row_sum", "cross_entropy", "chain")

@@ -13,10 +13,10 @@ from egg.evals.corpus import left_behind, named
 from egg.evals.trial import numbers
 from egg.state.device import Device
 from egg.state.settings import Policy
+from egg.tools.correctness.verify import check, mode
 from egg.tools.folders import MEMORY
 from egg.tools.problem import load_problem
 from egg.tools.store import Store
-from egg.tools.verify import check, mode
 
 SECONDS = {"hang": 1.0, "endless_kernel": 4.0, "stops_itself": 1.0, "deadlocks": 1.0, "floods_output": 20.0}
 """Short limits, so that hundreds fit into minutes. Others end by themselves."""

@@ -2,12 +2,12 @@
 
 from egg.evals.corpus import Case, named
 from egg.state.device import Device
-from egg.state.evaluation import Baseline, Evaluation, Status
+from egg.state.evaluation import Evaluation, Status
 from egg.state.problem import Problem
-from egg.state.settings import Policy, Settings
+from egg.state.settings import Policy
+from egg.tools.correctness.verify import Depth, check
 from egg.tools.judge import judge
 from egg.tools.store import Store
-from egg.tools.verify import Depth, check
 
 HONEST_SHARE = 0.9
 """Least time of a trick's kernel over that of the same kernel without it, for its time to count as honest."""
@@ -43,13 +43,7 @@ def verdict(
     """
     if Status.TIMEOUT in case.expected:
         return numbers(case, problem, device, store, policy=policy)
-    settings, baseline = Settings(policy=policy), blank(problem, device)
-    return judge(problem, case.source, device, settings, baseline, store, confirm=bool(case.held_out), read=read)
-
-
-def blank(problem: Problem, device: Device) -> Baseline:
-    """A baseline that claims nothing: verdicts do not depend on it."""
-    return Baseline(roofline_ms=1e-3, bound="memory", note=f"not asked for {problem.name} on {device.name}")
+    return judge(problem, case.source, device, policy, store, confirm=bool(case.held_out), read=read)
 
 
 def timed_honestly(case: Case, seen: Evaluation, problem: Problem, device: Device, store: Store) -> bool:

@@ -28,12 +28,12 @@ from egg.state.errors import UserError
 from egg.state.evaluation import Evaluation, Status
 from egg.state.problem import Problem
 from egg.state.settings import Policy
+from egg.tools.correctness.verify import mode
 from egg.tools.device import detect_device
 from egg.tools.problem import load_problem
 from egg.tools.sandbox.client import shutdown
 from egg.tools.sandbox.isolation import isolation
 from egg.tools.store import Store
-from egg.tools.verify import mode
 
 Row = dict[str, Any]
 MODES = {"unread": False, "read": True}

@@ -20,17 +20,16 @@ from typing import Any
 from egg.evals.provenance import provenance, write_results
 from egg.evals.small import ADD, add_kernel, load
 from egg.state.device import Device
-from egg.state.evaluation import Baseline, Evaluation
+from egg.state.evaluation import Evaluation
 from egg.state.problem import Problem
-from egg.state.settings import Policy, Settings
+from egg.state.settings import Policy
+from egg.tools.correctness.verify import check
 from egg.tools.device import detect_device
 from egg.tools.judge import judge
 from egg.tools.store import Store
-from egg.tools.verify import check
 
 LIMITS = {"quick_s": 3.0, "full_s": 10.0, "full_a_minute": 10.0}
 """What a GPU must do: at most so many seconds, at least so many a minute."""
-BASELINE = Baseline(roofline_ms=1e-3, bound="memory", note="a verdict does not depend on it")
 
 Verdict = Callable[[str, Store], Evaluation]
 
@@ -47,7 +46,7 @@ class Bench:
         return check(self.problem, source, self.device, Policy.STOCK, store, cases="quick")
 
     def full(self, source: str, store: Store) -> Evaluation:
-        return judge(self.problem, source, self.device, Settings(), BASELINE, store)
+        return judge(self.problem, source, self.device, Policy.STOCK, store)
 
     def seconds(self, verdict: Verdict) -> float:
         """Of one verdict.

@@ -24,7 +24,7 @@ from egg.tools.folders import fresh_run_dir, runs_dir
 from egg.tools.judge import judge
 from egg.tools.problem import load_problem
 from egg.tools.store import Store
-from egg.tools.timing import measure_baseline
+from egg.tools.timing.measure import measure_baseline
 from egg.tools.workload import analyse
 
 
@@ -98,8 +98,7 @@ def confirm(state: RunState) -> RunState:
             state["problem"],
             incumbent.source,
             state["device"],
-            state["settings"],
-            state["baseline"],
+            state["settings"].policy,
             Store(state["run_dir"]),
             confirm=True,
         )

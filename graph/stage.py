@@ -40,8 +40,7 @@ def judge_draft(state: StageState) -> Update:
             state["problem"],
             draft.source,
             state["device"],
-            state["settings"],
-            state["baseline"],
+            state["settings"].policy,
             Store(state["run_dir"]),
         )
     judged = draft.model_copy(update={"evaluation": evaluation})

@@ -4,19 +4,19 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from egg.state.device import Device
-from egg.state.evaluation import Baseline, Evaluation, Status
+from egg.state.evaluation import Evaluation, Status
 from egg.state.fault import Fault
 from egg.state.problem import Problem
-from egg.state.settings import Policy, Settings
-from egg.tools import timing
+from egg.state.settings import Policy
 from egg.tools.compile import Unfinished, static_profile
+from egg.tools.correctness.verify import check, mode
 from egg.tools.errors import CandidateError
 from egg.tools.gate import refusal
 from egg.tools.sandbox.isolation import isolation
 from egg.tools.share import not_ours, owned, predicted, read_trace
 from egg.tools.stock import stock_verdict
 from egg.tools.store import Store
-from egg.tools.verify import check, mode
+from egg.tools.timing import measure as timing
 
 VERSION = 4
 FEEDBACK_CHARS = 3000
@@ -28,8 +28,7 @@ def judge(
     problem: Problem,
     source: str,
     device: Device,
-    settings: Settings,
-    baseline: Baseline,
+    policy: Policy,
     store: Store,
     *,
     confirm: bool = False,
@@ -50,14 +49,14 @@ def judge(
         "problem": problem.digest,
         "small": problem.small_constants,
         "source": source,
-        "policy": settings.policy.value,
+        "policy": policy.value,
         "device": device.model_dump(mode="json"),
         "confirm": confirm,
         "version": VERSION,
     } | ({} if read else {"read": False})
 
     def produce() -> Evaluation:
-        return _judge(problem, source, device, settings.policy, store, confirm, read)
+        return _judge(problem, source, device, policy, store, confirm, read)
 
     return store.get("verdict", key, Evaluation, produce)
 

@@ -6,7 +6,6 @@ from time import perf_counter
 
 from egg import __version__
 from egg.state.errors import UserError
-from egg.state.evaluation import Baseline
 from egg.state.judgement import Judgement
 from egg.state.settings import Policy, Settings
 from egg.tools.device import detect_device
@@ -45,7 +44,6 @@ def judge_file(
     store = Store()
     workload = analyse(problem, settings.policy, store)
     least, bound = roofline_ms(workload, device, settings.policy)
-    baseline = Baseline(roofline_ms=least, bound=bound)
     return Judgement(
         problem=problem.name,
         problem_digest=problem.digest,
@@ -58,7 +56,7 @@ def judge_file(
         degenerate=workload.degenerate,
         roofline_ms=least,
         bound=bound,
-        evaluation=judge(problem, source, device, settings, baseline, store, confirm=not quick),
+        evaluation=judge(problem, source, device, settings.policy, store, confirm=not quick),
         egg_version=__version__,
         seconds=round(perf_counter() - began, 2),
     )

@@ -9,8 +9,8 @@ from egg.agents.sources import keep, source_of, tidy
 from egg.agents.toolbox.bench import Answer, Runtime, Source, state_of, store_of
 from egg.state.candidate import kernel_id
 from egg.state.run import AgentState
-from egg.tools import verify
 from egg.tools.compile import static_profile as profile_statically
+from egg.tools.correctness import verify
 from egg.tools.errors import CandidateError
 from egg.tools.expert import spec_of, write_kernel
 

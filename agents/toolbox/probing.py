@@ -7,7 +7,7 @@ from langchain_core.tools import ToolException, tool
 
 from egg.agents.guidebook import guides
 from egg.agents.toolbox.bench import Answer, Runtime, state_of
-from egg.tools import verify
+from egg.tools.correctness import verify
 
 LONGEST = 4000
 """Characters of a probe's answer that a model is shown."""

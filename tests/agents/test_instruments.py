@@ -15,7 +15,7 @@ from egg.state.settings import Policy
 from egg.tools.device import detect_device
 from egg.tools.problem import load_problem
 from egg.tools.store import Store
-from egg.tools.timing import measure_baseline
+from egg.tools.timing.measure import measure_baseline
 from egg.tools.workload import analyse
 from tests.agents.scripted import Scripted, call
 

@@ -16,12 +16,12 @@ from egg.state.device import Device
 from egg.state.evaluation import Evaluation, Status
 from egg.state.problem import Problem
 from egg.state.settings import Policy
+from egg.tools.correctness.verify import check, probe
 from egg.tools.device import detect_device
 from egg.tools.gate import refusal
 from egg.tools.problem import load_problem
 from egg.tools.sandbox.client import shutdown
 from egg.tools.store import Store
-from egg.tools.verify import check, probe
 
 CASES = corpus("cheats")
 HACKS = set(range(1, 35))

@@ -9,8 +9,8 @@ from egg.evals.provenance import provenance, write_results
 from egg.evals.small import ADD, add_kernel, load
 from egg.state.settings import Policy
 from egg.tools.device import detect_device
-from egg.tools.interleave import Plan
 from egg.tools.tasks.cupti import Activity, by_call
+from egg.tools.timing.interleave import Plan
 
 ABSENT = detect_device("sm_90")
 BRIEF = Plan(rounds=3, outputs=1, fresh=True)

@@ -7,8 +7,7 @@ import pytest
 
 from egg.evals.sweep import PROBLEMS, row
 from egg.state.device import Device
-from egg.state.evaluation import Baseline
-from egg.state.settings import Policy, Settings
+from egg.state.settings import Policy
 from egg.tools.device import detect_device
 from egg.tools.expert import write_kernel
 from egg.tools.judge import judge
@@ -36,8 +35,7 @@ def test_the_first_kernel_is_right(name: str, device: Device, tmp_path: Path) ->
     )
     assert kernel.spec.regions
     assert name in MAY_STAY or not kernel.torch_regions
-    baseline = Baseline(roofline_ms=0.001, bound="memory")
-    verdict = judge(problem, kernel.source, device, Settings(policy=Policy.STOCK), baseline, store)
+    verdict = judge(problem, kernel.source, device, Policy.STOCK, store)
     assert verdict.ok, verdict.feedback
     assert verdict.mode == "interpreter" and verdict.profile and verdict.profile.launches
 

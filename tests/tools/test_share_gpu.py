@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from egg.state.device import Device
-from egg.state.evaluation import Baseline, Evaluation, Status
+from egg.state.evaluation import Evaluation, Status
 from egg.state.ownership import Ownership
 from egg.state.problem import Problem
-from egg.state.settings import Settings
+from egg.state.settings import Policy
 from egg.tools.device import detect_device
 from egg.tools.judge import judge
 from egg.tools.problem import load_problem
@@ -114,9 +114,7 @@ def test_whose_kernels(name: str, label: str, kinds: set[str]) -> None:
 
 
 def verdict(body: str, problem: Problem, device: Device, folder: Path) -> Evaluation:
-    seen = judge(
-        problem, HEAD + body, device, Settings(), Baseline(roofline_ms=1e-3, bound="memory"), Store(folder, folder)
-    )
+    seen = judge(problem, HEAD + body, device, Policy.STOCK, Store(folder, folder))
     print(seen.status, seen.feedback, seen.ownership)
     return seen
 

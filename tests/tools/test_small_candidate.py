@@ -4,11 +4,11 @@ from pathlib import Path
 
 from egg.state.evaluation import Status
 from egg.state.settings import Policy
+from egg.tools.correctness.verify import check
 from egg.tools.expert import write_kernel
 from egg.tools.problem import load_problem, sized_candidate
 from egg.tools.shrink import resized
 from egg.tools.store import Store
-from egg.tools.verify import check
 from tests.tools.expert.problems import DEVICE
 
 PROBLEM = """

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from egg.state.device import Device
-from egg.state.evaluation import Baseline, Status
+from egg.state.evaluation import Status
 from egg.state.problem import Problem
-from egg.state.settings import Settings
+from egg.state.settings import Policy
 from egg.tools.device import detect_device
 from egg.tools.judge import judge
 from egg.tools.problem import load_problem
@@ -106,15 +106,14 @@ def test_what_it_would_say(source: str, correct: bool, note: str, problem: Probl
 
 @pytest.mark.slow
 def test_it_stands_beside_ours(problem: Problem, device: Device, tmp_path: Path) -> None:
-    baseline = Baseline(roofline_ms=1e-3, bound="memory")
     store = Store(tmp_path / "run", tmp_path / "cache")
-    ours = judge(problem, ZEROS, device, Settings(), baseline, store, confirm=True)
+    ours = judge(problem, ZEROS, device, Policy.STOCK, store, confirm=True)
     assert ours.status is Status.MISMATCH and ours.stock is not None and ours.stock.correct
     assert ours.stock.told() == "correct, 5 of 5 trials at 0.0001"
-    refused = judge(problem, PATCHED + "# try: it\n", device, Settings(), baseline, store, confirm=True)
+    refused = judge(problem, PATCHED + "# try: it\n", device, Policy.STOCK, store, confirm=True)
     assert refused.status is Status.CHEAT and refused.faults[0].line == HEAD.count("\n") + 1
     assert refused.stock is not None and refused.stock.correct
-    assert judge(problem, ZEROS, device, Settings(), baseline, store).stock is None
+    assert judge(problem, ZEROS, device, Policy.STOCK, store).stock is None
 
 
 def test_it_gives_up(problem: Problem, device: Device) -> None:

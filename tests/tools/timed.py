@@ -5,8 +5,8 @@ from hashlib import sha256
 from egg.state.problem import Problem
 from egg.state.settings import Policy
 from egg.tools.device import detect_device
-from egg.tools.interleave import Job
-from egg.tools.nvml import Reader
+from egg.tools.timing.interleave import Job
+from egg.tools.timing.nvml import Reader
 
 SOURCE = """
 import torch

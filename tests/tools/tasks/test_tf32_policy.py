@@ -6,10 +6,10 @@ import pytest
 
 from egg.state.evaluation import Status
 from egg.state.settings import Policy
+from egg.tools.correctness.verify import check
 from egg.tools.device import detect_device
 from egg.tools.problem import load_problem
 from egg.tools.store import Store
-from egg.tools.verify import check
 
 PRODUCT = """
 import torch

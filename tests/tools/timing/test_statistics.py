@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from egg.tools.statistics import ratio_of_medians, summary
+from egg.tools.timing.statistics import ratio_of_medians, summary
 
 
 def rounds(

@@ -8,10 +8,10 @@ from egg.state.device import Device
 from egg.state.errors import MachineError
 from egg.state.settings import Policy
 from egg.state.status import Status
+from egg.tools.correctness.verify import examine
 from egg.tools.device import detect_device
 from egg.tools.errors import CandidateError
 from egg.tools.sandbox.client import prepare
-from egg.tools.verify import examine
 
 pytestmark = [pytest.mark.gpu, pytest.mark.slow]
 

@@ -16,14 +16,15 @@ from egg.state.conditions import TimedOutputs
 from egg.state.device import Device
 from egg.state.problem import Problem
 from egg.state.settings import Policy
-from egg.tools import shelf, standing
+from egg.tools import shelf
 from egg.tools.errors import CandidateError
 from egg.tools.exclusive import exclusive, shared
 from egg.tools.folders import measuring_folder
-from egg.tools.nvml import Reader, Reading
 from egg.tools.sandbox.client import Worker, open_worker
-from egg.tools.session import CANDIDATE, EAGER, Samples, Session
-from egg.tools.sides import BOUNDS, TASK, LeftOut, Side, checked, payload
+from egg.tools.timing import standing
+from egg.tools.timing.nvml import Reader, Reading
+from egg.tools.timing.session import CANDIDATE, EAGER, Samples, Session
+from egg.tools.timing.sides import BOUNDS, TASK, LeftOut, Side, checked, payload
 
 
 class Plan(NamedTuple):

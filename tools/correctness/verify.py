@@ -10,14 +10,14 @@ from egg.state.fault import HeldOut
 from egg.state.problem import Problem
 from egg.state.settings import Policy
 from egg.state.status import Status
+from egg.tools.correctness.failure import faults_of
+from egg.tools.correctness.heldout import held_out
+from egg.tools.correctness.step import LARGE_BYTE, NAN_BYTE, Step
+from egg.tools.correctness.trial import Trial
 from egg.tools.errors import CandidateError
-from egg.tools.failure import faults_of
-from egg.tools.heldout import held_out
 from egg.tools.problem import sized_candidate, sized_source
 from egg.tools.share import no_work
-from egg.tools.step import LARGE_BYTE, NAN_BYTE, Step
 from egg.tools.store import Store
-from egg.tools.trial import Trial
 
 Depth = Literal["search", "quick", "confirm"]
 VERSION = 4

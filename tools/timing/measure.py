@@ -15,15 +15,15 @@ from egg.state.errors import MachineError
 from egg.state.evaluation import Baseline, Speedup, Status, Timing
 from egg.state.problem import Problem, Workload
 from egg.state.settings import Policy
-from egg.tools.conditions import clocks
 from egg.tools.errors import CandidateError
-from egg.tools.interleave import Job, Plan, Taken, sessions
-from egg.tools.nvml import reader
 from egg.tools.roofline import arithmetic_floor_ms, floor_ms, roofline_ms
-from egg.tools.session import CANDIDATE, COMPILE, COMPILE_MAX, EAGER, Samples
-from egg.tools.sides import FLUSHES, Side
-from egg.tools.statistics import ratio_of_medians, summary
 from egg.tools.store import Store
+from egg.tools.timing.conditions import clocks
+from egg.tools.timing.interleave import Job, Plan, Taken, sessions
+from egg.tools.timing.nvml import reader
+from egg.tools.timing.session import CANDIDATE, COMPILE, COMPILE_MAX, EAGER, Samples
+from egg.tools.timing.sides import FLUSHES, Side
+from egg.tools.timing.statistics import ratio_of_medians, summary
 from egg.tools.workload import analyse
 
 VERSION = 3

@@ -8,8 +8,8 @@ from egg.state.device import Device
 from egg.state.problem import Problem
 from egg.state.settings import Policy
 from egg.state.status import Status
+from egg.tools.correctness.heldout import held_out
 from egg.tools.device import detect_device
-from egg.tools.heldout import held_out
 from egg.tools.problem import load_problem
 
 PROBLEM = """

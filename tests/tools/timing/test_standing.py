@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from egg.tools import standing
-from egg.tools.standing import Standing
+from egg.tools.timing import standing
+from egg.tools.timing.standing import Standing
 
 
 class Worker:

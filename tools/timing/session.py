@@ -9,11 +9,11 @@ from typing import Any
 
 from egg.state.conditions import TimedOutputs
 from egg.state.evaluation import Status
-from egg.tools.conditions import steady
 from egg.tools.errors import CandidateError
-from egg.tools.nvml import Reader, Reading
 from egg.tools.sandbox.client import Worker
-from egg.tools.sides import BOUNDS, LeftOut, Side, block, checked, opened, outputs
+from egg.tools.timing.conditions import steady
+from egg.tools.timing.nvml import Reader, Reading
+from egg.tools.timing.sides import BOUNDS, LeftOut, Side, block, checked, opened, outputs
 
 EAGER, COMPILE, COMPILE_MAX, CANDIDATE = "eager", "compile", "compile_max", "candidate"
 SAMPLES = 400  # of each side in a session, unless that takes longer than

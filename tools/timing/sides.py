@@ -10,7 +10,7 @@ from egg.state.errors import MachineError
 from egg.state.evaluation import Status
 from egg.state.problem import Problem
 from egg.state.settings import Policy
-from egg.tools.answers import read_entry
+from egg.tools.correctness.answers import read_entry
 from egg.tools.errors import CandidateError
 from egg.tools.sandbox.client import Bounds, Reply
 

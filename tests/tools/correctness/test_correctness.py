@@ -6,9 +6,9 @@ from egg.state.device import Device
 from egg.state.errors import MachineError
 from egg.state.settings import Policy
 from egg.state.status import Status
+from egg.tools.correctness.verify import Depth, Findings, examine
 from egg.tools.device import detect_device
 from egg.tools.errors import CandidateError
-from egg.tools.verify import Depth, Findings, examine
 
 HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
 LINEAR = """

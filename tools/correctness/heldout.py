@@ -10,11 +10,11 @@ from egg.state.fault import HeldOut
 from egg.state.problem import Problem
 from egg.state.settings import Policy
 from egg.state.status import Status
+from egg.tools.correctness.step import Step
+from egg.tools.correctness.trial import Trial
 from egg.tools.errors import CandidateError
 from egg.tools.sandbox.client import Bounds, run
 from egg.tools.shrink import Constants, constants, resized, rewrite
-from egg.tools.step import Step
-from egg.tools.trial import Trial
 
 PRIMES = (11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
 GROWTH = 2

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from egg.tools import conditions, nvml
-from egg.tools.interleave import Plan, sessions
-from egg.tools.nvml import Reader, Reading
-from egg.tools.sides import Side
-from egg.tools.timing import CANDIDATE, EAGER, Floors, conclude
+from egg.tools.timing import conditions, nvml
+from egg.tools.timing.interleave import Plan, sessions
+from egg.tools.timing.measure import CANDIDATE, EAGER, Floors, conclude
+from egg.tools.timing.nvml import Reader, Reading
+from egg.tools.timing.sides import Side
 from tests.tools.timed import candidate, job
 
 FULL, SLOW = Reading(sm_mhz=1980, power_w=600), Reading(sm_mhz=1500, reasons=("power_cap",))

@@ -11,15 +11,16 @@ from egg.state.errors import MachineError
 from egg.state.evaluation import Status
 from egg.state.problem import TensorSpec, Workload
 from egg.state.settings import Policy
-from egg.tools import session, timing
 from egg.tools.device import detect_device
 from egg.tools.errors import CandidateError
 from egg.tools.exclusive import exclusive
-from egg.tools.interleave import Plan, Taken, sessions
-from egg.tools.session import Samples
-from egg.tools.sides import Opened, Side, block, opened, outputs
 from egg.tools.store import Store
-from egg.tools.timing import Floors, Measurement
+from egg.tools.timing import measure as timing
+from egg.tools.timing import session
+from egg.tools.timing.interleave import Plan, Taken, sessions
+from egg.tools.timing.measure import Floors, Measurement
+from egg.tools.timing.session import Samples
+from egg.tools.timing.sides import Opened, Side, block, opened, outputs
 from tests.tools import timed
 from tests.tools.profiled import DOUBLING, candidate, problem
 from tests.tools.timed import H200, job

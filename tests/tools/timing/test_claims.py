@@ -7,9 +7,9 @@ from typing import NamedTuple
 import pytest
 
 from egg.state.evaluation import Speedup
-from egg.tools import statistics
-from egg.tools.statistics import Session, ratio_of_medians
-from egg.tools.timing import THOROUGH
+from egg.tools.timing import statistics
+from egg.tools.timing.measure import THOROUGH
+from egg.tools.timing.statistics import Session, ratio_of_medians
 
 SAMPLES = 6
 TRIALS = 100

@@ -19,13 +19,13 @@ from egg.state.errors import MachineError
 from egg.state.settings import Policy
 from egg.state.status import Status
 from egg.tools import shelf
-from egg.tools.answers import well_formed
+from egg.tools.correctness.answers import well_formed
+from egg.tools.correctness.failure import candidate_failure, failure, faults_of, in_words
+from egg.tools.correctness.step import CHANGED, NAN_BYTE, Step, secret
 from egg.tools.errors import CandidateError
 from egg.tools.exclusive import shared as beside_other_checks
-from egg.tools.failure import candidate_failure, failure, faults_of, in_words
 from egg.tools.folders import scratch_parent
 from egg.tools.sandbox.client import Bounds, Reply, Worker, open_worker
-from egg.tools.step import CHANGED, NAN_BYTE, Step, secret
 
 CPU_BYTES = 2 << 30
 GPU_BYTES = 96 << 30

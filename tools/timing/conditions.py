@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 
 from egg.state.conditions import Clocks, Spread
-from egg.tools.nvml import HARDWARE, Reading
+from egg.tools.timing.nvml import HARDWARE, Reading
 
 SLOW_SHARE = 0.9
 """Of the run's median clock. A round with a block below it is thrown away."""

@@ -3,10 +3,10 @@
 import pytest
 
 from egg.state.evaluation import Status
-from egg.tools import timing
 from egg.tools.errors import CandidateError
-from egg.tools.interleave import Plan, Taken, sessions
-from egg.tools.sides import Side
+from egg.tools.timing import measure as timing
+from egg.tools.timing.interleave import Plan, Taken, sessions
+from egg.tools.timing.sides import Side
 from tests.tools.timed import candidate, job, problem
 
 BRIEF = Plan(rounds=3, outputs=4)
