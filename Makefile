@@ -4,6 +4,8 @@ PYTHON ?= python3
 PIP_ARGS ?=
 # Tests side by side. A worker and the children it starts take up to 1 GB.
 JOBS ?= 2
+# Folders or files that test-slow keeps to.
+TESTS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile $(PIP_ARGS) --constraint constraints.txt
@@ -29,7 +31,7 @@ test: $(VENV)/.dev
 	@echo "Left out: the slow tests (make test-slow) and those that need a GPU (make test-gpu)."
 
 test-slow: $(VENV)/.dev
-	$(BIN)/python -m pytest -m "slow and not gpu" --numprocesses $(JOBS) --dist worksteal
+	$(BIN)/python -m pytest -m "slow and not gpu" $(TESTS) --numprocesses $(JOBS) --dist worksteal
 
 test-gpu: $(VENV)/.dev
 	$(BIN)/python -m pytest -m gpu

@@ -1,5 +1,7 @@
 """Rules of the profile agent: read the static profile, take the expert's best move that is new and worth it."""
 
+from typing import Any
+
 from egg.agents.rulebook.step import Call, Case, Result
 from egg.state.evaluation import StaticProfile
 from egg.tools.expert import moves
@@ -24,7 +26,14 @@ def decide(case: Case) -> Call:
 
 def _moves(case: Case, spec: KernelSpec, seen: Result) -> tuple[Move, ...]:
     profile = StaticProfile.model_validate(seen.artifact["profile"]) if seen.artifact.get("ok") else None
-    return moves(spec, case.brief["group"], profile, case.device, case.workload)
+    found = moves(spec, case.brief["group"], profile, case.device, case.workload)
+    return tuple(move for move in found if not another_seeds(move, spec, case.brief))
+
+
+def another_seeds(move: Move, spec: KernelSpec, brief: dict[str, Any]) -> bool:
+    """Whether it makes of a kernel of one region what another seed has been told to write."""
+    names = [edits["structure"].get("name") for edits in move.edits.values() if "structure" in edits]
+    return len(spec.regions) == 1 and any(name in brief["seeded"] for name in names)
 
 
 def _stop(why: str) -> Call:

@@ -8,9 +8,10 @@ from langchain_core.messages import AnyMessage, HumanMessage, ToolMessage
 from egg.agents.brief import facts
 from egg.agents.rulebook import Rulebook
 from egg.agents.rulebook.milder import milder, to_torch
+from egg.agents.rulebook.profile import another_seeds
 from egg.state.run import AgentState
 from egg.state.settings import Policy
-from egg.tools.expert.spec import KernelSpec, RegionSpec
+from egg.tools.expert.spec import KernelSpec, Move, RegionSpec
 
 
 def region(name: str, kind: str = "pointwise", **groups: Any) -> RegionSpec:
@@ -95,6 +96,24 @@ def test_debug_drops_what_it_cannot_mend(brief: dict[str, Any], decisions: Any) 
     verdict = {"status": "timeout", "feedback": ""}
     brief |= {"role": "debug", "broken": "x", "broken_decisions": decisions, "verdict": verdict}
     assert ask(brief)[0] == "no_fix"
+
+
+def test_a_seed_does_not_turn_into_another_seeds_structure() -> None:
+    to = {
+        name: Move(
+            group="structure",
+            edits={"r0": {"structure": {"name": name}}},
+            change=name,
+            why="",
+            bottleneck="",
+            expected_gain=1,
+        )
+        for name in ("one_pass", "blocked")
+    }
+    brief = {"seeded": ["one_pass", "online"]}
+    assert another_seeds(to["one_pass"], ONE, brief)
+    assert not another_seeds(to["blocked"], ONE, brief)
+    assert not another_seeds(to["one_pass"], TWO, brief)  # beside other regions that is a mixture of its own
 
 
 def test_half_way() -> None:
