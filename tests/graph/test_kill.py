@@ -35,8 +35,8 @@ def get_init_inputs():
 '''
 
 
-RANDOM = PROBLEM.replace("silu(x * self.weight)", "silu(x * self.weight) + 3 * torch.randn_like(x)")
-"""Nothing can agree with it, so every draft goes to the debug agent, and the reference stays."""
+CHAOTIC = PROBLEM.replace("torch.nn.functional.silu(x * self.weight)", "torch.sin(1e8 * x * self.weight)")
+"""No float32 is near the exact value, so every draft goes to the debug agent, and the reference stays."""
 WHOLE = {"baseline", "choose", "confirm", "intake", "mapping", "memory", "memory/settle", "report", "seed", "tiling"}
 WHOLE |= {f"{stage}/{node}" for stage in ("seed", "mapping") for node in ("open", "profile/model", "settle")}
 WHOLE |= {f"seed/{node}" for node in ("judge", "code/brief", "code/model", "code/tools", "code/answer")}
@@ -65,7 +65,7 @@ def journal(run_dir: Path) -> list[tuple[str, str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("source", "walked"), [(PROBLEM, WHOLE), (RANDOM, REPAIR)], ids=["whole", "repair"])
+@pytest.mark.parametrize(("source", "walked"), [(PROBLEM, WHOLE), (CHAOTIC, REPAIR)], ids=["whole", "repair"])
 def test_killed_in_every_node(tmp_path, source, walked):
     problem = tmp_path / "silu.py"
     problem.write_text(source)
