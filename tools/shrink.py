@@ -10,7 +10,7 @@ from math import floor, lcm, log2
 
 LARGEST_ELEMENTS = 1 << 16
 """Of the largest tensor, at most."""
-AIM_ELEMENTS = 1 << 13
+AIM_ELEMENTS = 1 << 12
 """The interpreter takes about a millisecond for every few operations of a program, so a few thousand elements it is."""
 SMALLEST = 9
 """Constants below are kernel sizes, strides, numbers of layers: they stay."""

@@ -20,11 +20,13 @@ from egg.tools.share import no_work
 from egg.tools.store import Store
 
 Depth = Literal["search", "quick", "confirm"]
-VERSION = 4
+VERSION = 5
 SECONDS = 120.0
-SLOW_S, CHEAP_S = 2.0, 0.25
-"""A forward pass in the interpreter that takes longer than the first is not run for the sake of every finding; one that
-takes less than the second is repeated more often."""
+SLOW_S: dict[Depth, float] = {"quick": 2.0, "search": 0.4, "confirm": 2.0}
+"""A forward pass in the interpreter that takes longer is not run for the sake of every finding. A search leaves to the
+confirmation what it can."""
+CHEAP_S = 0.25
+"""One that takes less is repeated more often."""
 REPEATS = 3
 DRAWS = 8
 
@@ -126,7 +128,7 @@ def examine(
             same, slow = None, False
         else:
             trial.run([first])
-            slow = not device.present and trial.call_s > SLOW_S
+            slow = not device.present and trial.call_s > SLOW_S[depth]
             trial.run(_steps(depth, trial, slow))
             same = _repeats(trial, first, slow)
         replay = trial.replay(first) if whole else None
