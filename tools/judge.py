@@ -8,7 +8,9 @@ from egg.state.evaluation import Evaluation, Status
 from egg.state.fault import Fault
 from egg.state.problem import Problem
 from egg.state.settings import Policy
+from egg.tools import compile as compiling
 from egg.tools.compile import Unfinished, static_profile
+from egg.tools.correctness import verify
 from egg.tools.correctness.verify import check, mode
 from egg.tools.errors import CandidateError
 from egg.tools.gate import refusal
@@ -52,7 +54,7 @@ def judge(
         "policy": policy.value,
         "device": device.model_dump(mode="json"),
         "confirm": confirm,
-        "version": VERSION,
+        "version": [VERSION, verify.VERSION, timing.VERSION, compiling.VERSION],
     } | ({} if read else {"read": False})
 
     def produce() -> Evaluation:
