@@ -20,6 +20,7 @@ from egg.state.errors import MachineError, UserError
 from egg.state.problem import Problem
 from egg.state.settings import Policy
 from egg.tools.device import detect_device
+from egg.tools.exclusive import exclusive
 from egg.tools.problem import load_problem
 from egg.tools.sandbox.client import Bounds, run
 from egg.tools.timing.interleave import Job, Plan, sessions
@@ -88,7 +89,8 @@ def agreement(name: str, device: Device, policy: Policy) -> Row:
         "problem": named(name).source, "policy": policy.value, "seed": 1, "samples": SAMPLES,
         "flush_bytes": FLUSHES * device.l2_bytes,
     }  # fmt: skip
-    reply = run("egg.tools.tasks.cupti:agree", payload, Bounds(seconds=300, memory_bytes=64 << 30))
+    with exclusive(device):
+        reply = run("egg.tools.tasks.cupti:agree", payload, Bounds(seconds=300, memory_bytes=64 << 30))
     row: Row = {"problem": name, "bound": AGREE[name]}
     if not reply.ok:
         return {**row, "agrees": None, "why": reply.error}

@@ -52,7 +52,10 @@ class Trust:
         wanted = case.wanted(read=read)
         seen = verdict(self._bounded(case), self.problem(case.problem), self.device, self.store, read=read)
         # Any failure catches it; another than the table's is told as well, since a debug agent reads it.
+        # A control among them, of which nothing but `ok` is wanted, must pass.
+        control = set(wanted) == {Status.OK}
         caught = (not seen.ok) or Status.OK in wanted or case.excused(seen) or self._honest_time(case, seen)
+        caught = seen.ok if control else caught
         through = left_behind(case)
         return self._row(f"{case.name} ({how})", "cheat", wanted, seen, caught and not through, began, case, through)
 

@@ -2,7 +2,8 @@
 
 On a small problem, so that nearly all of it is the judge's own: a quick verdict (two cases, no time), a full one
 (every case of the search, compiled, profiled and, on a GPU, timed), and how many full ones a minute when their compiles
-and checks overlap. Each is of another source, so that nothing is found in a cache.
+and checks overlap. Each is of another source, so that nothing of its own is found in a cache; the reference's timer is
+kept from one to the next, as in a search. What a confirmation adds (torch.compile, fresh processes) is not in it.
 """
 
 import argparse

@@ -23,9 +23,12 @@ def put(source: str, folder: Path) -> None:
     """Keep what was compiled in this working folder, until it is taken or too many others have come."""
     place = _place(source)
     with _lock:
-        if not (folder / CACHE).is_dir() or place in _kept:
+        if not (folder / CACHE).is_dir() or (folder / CACHE).is_symlink() or place in _kept:
             return
-        (folder / CACHE).rename(place)
+        try:
+            (folder / CACHE).rename(place)
+        except OSError:  # on another disk, or its owner is not done with it: then it is compiled again
+            return
         _kept.append(place)
         leaving = [_kept.pop(0) for _ in range(len(_kept) - MOST)]
     for old in leaving:

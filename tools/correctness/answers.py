@@ -8,6 +8,8 @@ from egg.tools.share import read_replay
 
 Json = dict[str, Any]
 LONGEST = 500
+MOST = 1 << 48
+"""Of a size or a stride, which PyTorch can still multiply."""
 TENSOR: dict[str, type] = {"shape": list, "dtype": str, "stride": list, "device": str, "odd": str}
 NUMBERS, PLACES = ("shape", "stride", "aliases"), "overlaps"
 
@@ -41,7 +43,7 @@ def well_formed(answer: Json, asked: str) -> Json:
             "parameters": [str(name) for name in answer.get("parameters", ())],
             "tampered": [str(name)[:80] for name in answer["tampered"]],
         }
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, OverflowError, RecursionError, TypeError, ValueError) as error:
         raise CandidateError(Status.CHEAT, "the answer of the candidate's process is forged") from error
 
 
@@ -63,6 +65,6 @@ def read_entry(entry: Json) -> Json:
 
 
 def _number(value: Any) -> int:
-    if not isinstance(value, int) or value < 0:
+    if not isinstance(value, int) or not 0 <= value < MOST:
         raise ValueError(f"not a size: {value}")
     return value

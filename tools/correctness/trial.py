@@ -44,6 +44,10 @@ LOST: dict[str, tuple[Status, str]] = {
 Json = dict[str, Any]
 
 
+class WarmLost(MachineError):
+    """The process that starts children died, by this candidate or by another's: nothing can be said of this one."""
+
+
 class Lost(Exception):
     """The referee failed at a message, or, without one, at its set-up."""
 
@@ -209,6 +213,8 @@ class Trial:
     def _answered(self, reply: Reply, asked: str) -> Json:
         if not reply.ok:
             self.settle()  # what was wrong before comes first
+            if self._child.lost:
+                raise WarmLost(reply.error)
             raise candidate_failure(reply, self.device)
         answer = well_formed(reply.value, asked)
         self.launches, self.tampered = answer["launches"], answer["tampered"]
@@ -228,6 +234,8 @@ class Trial:
             MachineError: the problem's or the machine's.
         """
         self._child.close()
+        if self._referee.lost or self._child.lost:
+            raise WarmLost(lost.reply.error)
         with self._open_referee() as alone:
             reply = alone.ask(lost.message, REFEREE_S) if lost.message else alone.opened
         if reply.ok:

@@ -1,5 +1,6 @@
 """Is a candidate right? It runs in one child and never sees what is expected; a trusted child compares its outputs."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Literal
@@ -13,7 +14,7 @@ from egg.state.status import Status
 from egg.tools.correctness.failure import faults_of
 from egg.tools.correctness.heldout import held_out
 from egg.tools.correctness.step import LARGE_BYTE, NAN_BYTE, Step
-from egg.tools.correctness.trial import Trial
+from egg.tools.correctness.trial import Trial, WarmLost
 from egg.tools.errors import CandidateError
 from egg.tools.problem import sized_candidate, sized_source
 from egg.tools.share import no_work
@@ -63,7 +64,7 @@ def check(
     def produce() -> Evaluation:
         try:
             sized = sized_candidate(problem, source, device)
-            found = examine(sized_source(problem, device), sized, device, policy, cases, seconds)
+            found = _examined(sized_source(problem, device), sized, device, policy, cases, seconds)
             beyond = held_out(problem, source, device, policy, seconds) if cases == "confirm" else ()
         except CandidateError as error:
             return Evaluation(status=error.status, feedback=error.feedback, faults=error.faults, mode=mode(device))
@@ -109,6 +110,14 @@ def probe(
 def mode(device: Device) -> str:
     """Where candidates run."""
     return "gpu" if device.present else "interpreter"
+
+
+def _examined(problem: str, source: str, device: Device, policy: Policy, depth: Depth, seconds: float) -> Findings:
+    """Once more, by itself, if the process that starts children died, which may be another candidate's doing."""
+    for _ in range(2):
+        with suppress(WarmLost):
+            return examine(problem, source, device, policy, depth, seconds)
+    raise CandidateError(Status.CHEAT, "the process that starts children died twice while the candidate ran")
 
 
 def examine(

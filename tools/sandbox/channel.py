@@ -64,7 +64,7 @@ class Channel:
         del self._buffer[: end + 1]
         try:
             value = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise Closed("not JSON") from error
         if not isinstance(value, dict):
             raise Closed("not an object")

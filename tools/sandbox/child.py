@@ -7,6 +7,7 @@ import inspect
 import json
 import os
 import socket
+import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Sequence
@@ -50,6 +51,7 @@ def live(
             channel.send({"state": "unconfined", "error": str(error)})
             raise
         channel.send({"state": "confined"})
+        sys.dont_write_bytecode = True  # what is loaded here is gone when its file is
         faulthandler.enable()
         _answer(task, payload, channel)
         code = 0

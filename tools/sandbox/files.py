@@ -20,6 +20,7 @@ PROC = ("cpuinfo", "meminfo", "stat", "loadavg", "version", "filesystems", "devi
 PLAIN_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 GPU_DEVICES = ("/dev/nvidia*", "/dev/dxg")
 TOOLS = ("CUDA_HOME", "CUDA_PATH", "CC", "TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH", "TRITON_LIBCUDA_PATH")
+COMPILER_PARTS = ("bin", "lib", "lib32", "lib64", "libexec", "include")
 OURS = ("state", "tools")
 """The parts of this package that children load."""
 
@@ -55,9 +56,9 @@ def reachable(folder: str, more: tuple[str, ...], *, programs: bool, own_proc: b
 @cache
 def python_files() -> tuple[str, ...]:
     """Python, every package that is loaded, and our own; not the folders from which they happen to be loaded."""
-    prefixes = [path for path in (sys.prefix, sys.base_prefix) if path not in ("/", _home())]
+    prefixes = [path for path in (sys.prefix, sys.base_prefix) if not _private(path)]
     found = dict.fromkeys(prefixes)
-    found |= dict.fromkeys(path for path in sys.path if path not in ("/", _home()) and _holds_packages(Path(path)))
+    found |= dict.fromkeys(path for path in sys.path if not _private(path) and _holds_packages(Path(path)))
     for name, module in list(sys.modules.items()):
         if "." in name or name in ("egg", "tests", "__main__"):
             continue
@@ -82,10 +83,16 @@ def _tools() -> tuple[str, ...]:
     folders = [path if os.path.isdir(path) else os.path.dirname(path) for path in named if path.startswith("/")]
     # A compiler in a prefix of its own has its parts in that prefix's other folders.
     compiler = shutil.which(os.environ.get("CC") or "cc") or shutil.which("gcc") or shutil.which("clang")
-    if compiler and (home := Path(compiler).resolve().parent).name == "bin":
-        folders.append(str(home.parent))
+    if compiler and (own := Path(compiler).resolve().parent).name == "bin":
+        folders += [str(own.parent / part) for part in COMPILER_PARTS]
     libraries = [path for path in os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep) if path.startswith("/")]
-    return tuple(path for path in (*folders, *libraries) if path not in ("/", _home()))
+    return tuple(path for path in (*folders, *libraries) if not _private(path))
+
+
+def _private(path: str) -> bool:
+    """Whether it is the user's own folder, or one above."""
+    here, home = Path(path).resolve(), Path(_home()).resolve()
+    return here == home or here in home.parents or here == Path("/")
 
 
 def _home() -> str:

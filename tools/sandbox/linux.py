@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import re
 from typing import Any
 
 PR_SET_PDEATHSIG = 1
@@ -32,3 +33,13 @@ def prctl(option: int, value: int) -> None:
         OSError: the kernel refuses.
     """
     call("prctl", option, *(ctypes.c_ulong(v) for v in (value, 0, 0, 0)))
+
+
+PID_MAX_APART = (6, 14)
+"""Release from which every process namespace has a highest process id of its own."""
+
+
+def linux_release() -> tuple[int, int]:
+    """Major and minor of the running kernel; zeros for a name that says neither."""
+    found = re.match(r"(\d+)\.(\d+)", os.uname().release)
+    return (int(found[1]), int(found[2])) if found else (0, 0)

@@ -85,14 +85,14 @@ class Reply:
         """
         if self.state in BREACHES:
             status, meaning = BREACHES[self.state]
-            said = self.value.get("feedback") or self.error
+            said = printable(str(self.value.get("feedback") or self.error))
             return CandidateError(status, f"{meaning}: {said}")
         if self.value.get("type") != "CandidateError":
             return None
         try:
-            status, feedback = Status(self.value["status"]), str(self.value["feedback"])
+            status, feedback = Status(self.value["status"]), printable(str(self.value["feedback"]))
             faults = [Fault.model_validate(fault) for fault in self.value.get("faults", ())]
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, OverflowError, RecursionError, TypeError, ValueError):
             status, feedback, faults = Status.OK, "", []
         if status is Status.OK:
             return CandidateError(Status.CHEAT, "the answer of the candidate's process is forged")
@@ -113,3 +113,8 @@ class Reply:
         if failure and self.value.get("type") == "CandidateError":
             raise failure
         raise MachineError(f"{what}: {self.state}: {self.error}\n{self.value.get('traceback', '')}".rstrip())
+
+
+def printable(text: str) -> str:
+    """Without halves of characters, which a forged answer may hold and no file can."""
+    return text.encode("utf-8", "replace").decode()

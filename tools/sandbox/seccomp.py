@@ -38,7 +38,7 @@ adjtimex sethostname setdomainname iopl ioperm modify_ldt vhangup syslog memfd_s
 chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes futimesat utimensat file_setattr
 setxattr lsetxattr fsetxattr setxattrat removexattr lremovexattr fremovexattr removexattrat
 connect accept accept4 sendto sendmsg sendmmsg
-shmget shmat shmctl msgget msgsnd msgrcv msgctl semget semop semtimedop semctl mq_open mq_unlink
+truncate shmget shmat shmctl msgget msgsnd msgrcv msgctl semget semop semtimedop semctl mq_open mq_unlink
 """.split()  # noqa: SIM905
 TO_ITSELF = ("kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo")
 OF_ITSELF = ("prlimit64",)

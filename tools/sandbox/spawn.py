@@ -18,7 +18,14 @@ from egg.tools.sandbox import namespaces
 from egg.tools.sandbox.capabilities import drop_all
 from egg.tools.sandbox.files import reachable
 from egg.tools.sandbox.layers import Layer
-from egg.tools.sandbox.linux import PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, prctl
+from egg.tools.sandbox.linux import (
+    PID_MAX_APART,
+    PR_SET_DUMPABLE,
+    PR_SET_NO_NEW_PRIVS,
+    PR_SET_PDEATHSIG,
+    linux_release,
+    prctl,
+)
 from egg.tools.sandbox.records import Bounds
 
 GO, READY = b"g", b"r"
@@ -128,8 +135,9 @@ def _be_init(life_end: int, told: int, view: bool, bounds: Bounds) -> NoReturn:
             _show_only(bounds)
         else:
             namespaces.fresh_proc()
-        with suppress(OSError):  # Linux 6.14 and newer: a number of processes and threads that nothing gets past
-            Path("/proc/sys/kernel/pid_max").write_text(str(RESERVED + bounds.threads))
+        if linux_release() >= PID_MAX_APART:  # before, it is the whole machine's
+            with suppress(OSError):  # a number of processes and threads that nothing gets past
+                Path("/proc/sys/kernel/pid_max").write_text(str(RESERVED + bounds.threads))
         drop_all()
         prctl(PR_SET_DUMPABLE, 0)
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # orphans do not stay as zombies

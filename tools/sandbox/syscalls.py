@@ -121,6 +121,7 @@ NUMBERS: dict[str, tuple[int, int | None]] = {
     "syslog": (103, 116),
     "tgkill": (234, 131),
     "tkill": (200, 130),
+    "truncate": (76, 45),
     "umount2": (166, 39),
     "unshare": (272, 97),
     "userfaultfd": (323, 282),

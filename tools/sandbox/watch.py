@@ -81,7 +81,7 @@ def usage(pid: int) -> Usage:
     """Zeros for a process that is gone."""
     threads = memory = 0
     with suppress(OSError):
-        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        for line in Path(f"/proc/{pid}/status").read_text(errors="replace").splitlines():
             name, _, value = line.partition(":")
             if name == "Threads":
                 threads = int(value)

@@ -7,6 +7,7 @@ import signal
 import socket
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
@@ -16,7 +17,7 @@ from typing import Any, Self, cast
 from egg.state.errors import MachineError
 from egg.tools.sandbox.channel import Channel, Closed
 from egg.tools.sandbox.parent import Ended, Lost, Zygote
-from egg.tools.sandbox.records import TOLD, Bounds, Reply, State
+from egg.tools.sandbox.records import TOLD, Bounds, Reply, State, printable
 
 PATIENCE = 4.0
 """How many times its limit a child may take, if the machine is so busy that it gets less processor time than that."""
@@ -72,13 +73,16 @@ class Worker:
 
     def close(self) -> None:
         """Kill the child and its group. May be called twice."""
-        self._reap()
-        self._channel.end.close()
-        if self._output >= 0:
-            os.close(self._output)
-            self._output = -1
-        if self._temporary:
-            rmtree(self._temporary, ignore_errors=True)
+        try:
+            self._reap()
+        finally:
+            self._channel.end.close()
+            if self._output >= 0:
+                os.close(self._output)
+                self._output = -1
+            if self._temporary:
+                with suppress(RecursionError):
+                    rmtree(self._temporary, ignore_errors=True)
 
     def __enter__(self) -> Self:
         return self
@@ -124,26 +128,26 @@ class Worker:
 
     def _take(self, answer: dict[str, Any]) -> Reply:
         state, value, error = answer.get("state"), answer.get("value"), answer.get("error", "")
-        if state not in TOLD or not isinstance(value, dict):
+        if not isinstance(state, str) or state not in TOLD or not isinstance(value, dict):
             return self._fail("crashed", "an answer that is none")
         while not self._flooded() and select.select([self._output], [], [], 0)[0] and self._drain():
             pass
         if self._flooded():
             return self._fail_flooded()
-        reply = Reply(state, value, str(error), self._text())
+        reply = Reply(cast(State, state), value, printable(str(error)), self._text())
         if state != "done":
             self._failed = reply
         return reply
 
     def _fail(self, state: State, error: str) -> Reply:
         ended = self._reap(grace=0.2 if state == "crashed" else 0.0)
-        while select.select([self._output], [], [], 0)[0] and self._drain():
+        while not self._flooded() and select.select([self._output], [], [], 0)[0] and self._drain():
             pass
         if state == "crashed" and ended.breach:
             state, error = cast(State, ended.breach[0]), ended.breach[1]
         elif state == "crashed" and ended.code is not None and not error:
             died = ended.code < 0
-            error = f"died of {signal.Signals(-ended.code).name}" if died else f"ended with code {ended.code} unasked"
+            error = f"died of {_signal(-ended.code)}" if died else f"ended with code {ended.code} unasked"
             if ended.code == -signal.SIGKILL:  # not by us: the kernel kills what takes the machine's last memory
                 state = "out_of_memory"
         self._failed = Reply(state, {}, error or "the child is gone", self._text())
@@ -177,10 +181,15 @@ class Worker:
         return self._tail.decode(errors="replace")
 
 
+def _signal(number: int) -> str:
+    """Its name; those for real time have none."""
+    return signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
+
+
 def processor_seconds(pid: int | None) -> tuple[float, bool]:
     """What a process has had, all its threads together, and whether it wants more: one that sleeps does not."""
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
     except OSError:
         return 0.0, False
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), fields[0] == "R"

@@ -1,9 +1,9 @@
 """For the timer and whoever checks it: sets of inputs at fixed addresses whose contents change before every call.
 
 What a call is given follows from the seed and the call's number alone, so that a process which never held the
-candidate can make it again. Between two calls of one set a random comb of elements is halved and the last one
-restored: a cache keyed by address, by a few sampled elements, by a sum, or by everything, is of no use then, while
-signs, zeros and finiteness stay as the problem made them.
+candidate can make it again. Between two calls of one set random combs of elements are halved and the last ones
+restored, one of them over all of it: a cache keyed by address, by a few sampled elements, by a sum, by a row or by
+everything is of no use then, while signs, zeros and finiteness stay as the problem made them.
 """
 
 from random import Random
@@ -16,6 +16,8 @@ from torch.utils._pytree import tree_leaves
 from egg.tools.tasks.module import make_inputs
 from egg.tools.tasks.weights import is_flag
 
+EVERYWHERE = (11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
+"""Distances, and so some element of nearly every row."""
 STEPS = (2, 3, 5, 7)
 """Distance of halved elements: never whole rows, since a normalisation does not see those scaled."""
 COMB_FROM = 16
@@ -41,7 +43,7 @@ class InputSet:
             return
         for part in self._halved:
             part.mul_(1 / HALF)
-        self._halved = [_comb(part, random) for part in self._parts]
+        self._halved = [comb for part in self._parts for comb in (_range(part, random), _everywhere(part, random))]
         for part in self._halved:
             part.mul_(HALF)
 
@@ -79,7 +81,12 @@ def _random(seed: int, turn: int) -> Random:
     return Random(f"{seed} {turn}")
 
 
-def _comb(part: torch.Tensor, random: Random) -> torch.Tensor:
+def _everywhere(part: torch.Tensor, random: Random) -> torch.Tensor:
+    step = random.choice(EVERYWHERE)
+    return part[random.randrange(step) :: step]
+
+
+def _range(part: torch.Tensor, random: Random) -> torch.Tensor:
     size = part.numel()
     length = random.randint(max(1, size // 8), max(1, size // 2))
     start = random.randint(0, size - length)

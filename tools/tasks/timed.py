@@ -34,6 +34,13 @@ def compare_timed(payload: Json, device: str) -> Json:
         rounding.
     """
     reference = Reference(payload["problem"], payload["policy"], payload["seed"], device)
+    try:
+        return _compared(reference, payload)
+    finally:
+        reference.free()  # this process may be kept for the next candidate
+
+
+def _compared(reference: Reference, payload: Json) -> Json:
     answer: Json = {"checked": 0, "telling": 0, "note": "", "wrong": None, "gross": False}
     for call in payload["calls"]:
         case = _case(payload["seed"], payload["sets"], call["turn"])

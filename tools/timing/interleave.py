@@ -110,7 +110,7 @@ def _session(taken: Taken, job: Job, sides: dict[str, Side], plan: Plan, root: P
         with _timed(taken, "opening"):
             _open(workers, taken, job, sides, seed, root)
         present = {name: side for name, side in sides.items() if name in workers}
-        session = Session(present, workers, plan.rounds, plan.outputs, job.reader, Random(seed))
+        session = Session(present, workers, plan.rounds, plan.outputs, job.reader, Random(secret()))
         began = perf_counter()
         with exclusive(job.device):
             taken.seconds["waiting"] += perf_counter() - began
@@ -123,6 +123,9 @@ def _session(taken: Taken, job: Job, sides: dict[str, Side], plan: Plan, root: P
             workers[CANDIDATE].close()  # its memory is needed
             with shared(job.device), _timed(taken, "checking"):
                 taken.outputs = _sum(taken.outputs, session.check_outputs(seed, root / CANDIDATE))
+        if plan.beside and EAGER in workers:
+            with exclusive(job.device):  # only now: a failed capture may spoil the process that has just compared
+                session.report(EAGER, "graph_ms")
         _gather(taken, session, seed)
         reusable = keep
     except CandidateError:

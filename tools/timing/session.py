@@ -22,6 +22,8 @@ LEAST = 2  # samples of a block all the same: a slow warm-up buys nobody a short
 CALL_MS = 0.5  # what a sample takes beside the call
 APART = 2  # samples a block for the second clock and for our own
 WARMUP, WARMUP_MS = 3, 5.0
+SLOWEST, LEAST_LIMIT_S = 200, 60.0
+"""Times eager's own, and seconds: what takes longer is not timed to its end."""
 SHORT_MS = 0.05
 BESIDE_SAMPLES = 50
 OUTPUT_BYTES = 512 << 20  # of kept outputs a session
@@ -100,12 +102,17 @@ class Session:
 
     def _add(self, name: str, warmup: int = 0, apart: int = 0, samples: int = 0) -> None:
         """Have calls made, and take in their times."""
-        answer = self._ask(name, {"do": "block", "warmup": warmup, "apart": apart, "samples": samples})
+        asked = {"do": "block", "warmup": warmup, "apart": apart, "samples": samples}
+        answer = self._ask(name, asked, seconds=self._limit(warmup + apart + samples))
         times = block(answer, samples, apart)
         self.taken[name].rounds[-1] += times.events
         self.taken[name].apart += times.apart
         if name == CANDIDATE:
             self.calls += warmup + apart + samples
+
+    def _limit(self, calls: int) -> float:
+        """Seconds for so many calls: nobody may hold the GPU for long, however slow it says that it is."""
+        return max(LEAST_LIMIT_S, SLOWEST * calls * self.typical.get(EAGER, 0.0) / 1e3)
 
     def _size(self, name: str) -> int:
         """Samples of a block."""
@@ -114,18 +121,23 @@ class Session:
 
     def beside(self, wanted: bool) -> None:
         """What is reported beside the figures, last, since a graph that cannot be captured may spoil a process."""
+        self._look_for_tampering()
+        for name in list(self.sides):
+            if wanted and self.typical[name] < SHORT_MS:
+                self._asked(name, lambda name=name: self.report(name, "warm_ms"))
+            if self.sides[name].traced:
+                self.taken[name].trace = self._ask(name, {"do": "trace"}).get("trace")
+                self._look_for_tampering()
+            if wanted and name != EAGER:
+                self._asked(name, lambda name=name: self.report(name, "graph_ms"))
+
+    def _look_for_tampering(self) -> None:
         if CANDIDATE in self.sides and (names := self._ask(CANDIDATE, {"do": "tampered"}).get("names")):
             said = ", ".join(str(name)[:80] for name in names) if isinstance(names, list) else "something"
             raise CandidateError(Status.CHEAT, f"while it is timed the candidate replaces {said}")
-        for name in list(self.sides):
-            if wanted and self.typical[name] < SHORT_MS:
-                self._asked(name, lambda name=name: self._report(name, "warm_ms"))
-            if self.sides[name].traced:
-                self.taken[name].trace = self._ask(name, {"do": "trace"})["trace"]
-            if wanted:
-                self._asked(name, lambda name=name: self._report(name, "graph_ms"))
 
-    def _report(self, name: str, what: str) -> None:
+    def report(self, name: str, what: str) -> None:
+        """Take a figure that is told beside the times; none if it cannot be had."""
         reply = self.workers[name].ask({"do": what, "samples": BESIDE_SAMPLES}, BOUNDS.seconds)
         value = reply.value.get("ms") if reply.ok else None
         setattr(self.taken[name], what, float(value) if isinstance(value, float) and value > 0 else None)
@@ -153,8 +165,8 @@ class Session:
         timed = sum(len(turn) for turn in self.taken[CANDIDATE].rounds)
         return TimedOutputs(checked=answer["checked"], of=timed, telling=answer["telling"], note=answer["note"])
 
-    def _ask(self, name: str, message: dict[str, Any]) -> dict[str, Any]:
-        return checked(self.workers[name].ask(message, BOUNDS.seconds), name, self.sides[name])
+    def _ask(self, name: str, message: dict[str, Any], seconds: float = BOUNDS.seconds) -> dict[str, Any]:
+        return checked(self.workers[name].ask(message, seconds), name, self.sides[name])
 
     def _asked(self, name: str, what: Any) -> None:
         try:

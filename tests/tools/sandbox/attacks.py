@@ -279,6 +279,45 @@ def forge_nonsense(payload: Json) -> Json:
     return {}
 
 
+def _say(text: bytes) -> Json:
+    for fd in _channels():
+        os.write(fd, text + b"\n")
+    time.sleep(5)
+    return {}
+
+
+def forge_a_deep_answer(payload: Json) -> Json:
+    """Deeper than a parser of ours may follow."""
+    return _say(b"[" * 50_000)
+
+
+def forge_an_odd_state(payload: Json) -> Json:
+    return _say(b'{"state": [], "value": {}}')
+
+
+def forge_half_a_character(payload: Json) -> Json:
+    """No file can hold it."""
+    return _say(b'{"state": "raised", "value": {}, "error": "\\ud800"}')
+
+
+def end_by_a_signal_without_a_name(payload: Json) -> Json:
+    os.kill(os.getpid(), 40)
+    return {}
+
+
+def take_an_odd_name(payload: Json) -> Json:
+    """As /proc shows it: not UTF-8."""
+    ctypes.CDLL(None).prctl(15, b"\xff\xfe", 0, 0, 0)
+    time.sleep(0.3)
+    return {}
+
+
+def empty_a_file(payload: Json) -> Json:
+    """By its name, which asks for no right to write."""
+    os.truncate(payload["path"], 0)
+    return {}
+
+
 def forge_a_pass(payload: Json) -> Json:
     """Its own failure, with a status that is none."""
     text = b'{"state": "raised", "value": {"type": "CandidateError", "status": "ok", "feedback": ""}}\n'
