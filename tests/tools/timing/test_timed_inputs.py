@@ -48,7 +48,8 @@ def test_masks_indices_and_numbers_keep_their_meaning() -> None:
     for now, then in zip(inputs[:2], before[:2], strict=True):
         changed = now != then
         assert 0.02 < float(changed.float().mean()) < 0.6
-        assert torch.equal(now[changed], then[changed] / 2)
+        ratio = now[changed] / then[changed]
+        assert bool(((ratio == 0.5) | (ratio == 0.25)).all())  # the latter where both combs meet
 
 
 def test_no_row_is_scaled_as_a_whole() -> None:
