@@ -13,6 +13,7 @@ from egg.state.errors import UserError
 from egg.state.evaluation import Evaluation
 from egg.state.ledger import Decision, Verb
 from egg.state.outcome import Outcome
+from egg.state.problem import Workload
 from egg.state.run import RunInput, RunState
 from egg.state.settings import Limits, Settings
 from egg.state.usage import Usage
@@ -20,8 +21,10 @@ from egg.tools.artefacts import write_artefacts
 from egg.tools.clock import elapsed
 from egg.tools.device import detect_device
 from egg.tools.expert import spec_of
+from egg.tools.expert.spec import TORCH
 from egg.tools.folders import fresh_run_dir, runs_dir
 from egg.tools.judge import judge
+from egg.tools.operators import computes
 from egg.tools.problem import load_problem
 from egg.tools.store import Store
 from egg.tools.timing.measure import measure_baseline
@@ -147,17 +150,16 @@ def _claim(state: RunState, incumbent: Candidate, verdict: Evaluation) -> Outcom
         failed = f"the winner failed confirmation ({verdict.status})"
         return _fallback(state, f"{failed}; the result is the reference module")
     if verdict.timing is None:
-        return _outcome(incumbent, verdict, "correct in Triton's interpreter; no GPU here, so nothing was timed")
+        return _outcome(state, incumbent, verdict, "correct in Triton's interpreter; no GPU here, so nothing was timed")
     eager = next((s for s in verdict.speedups if s.baseline == "eager"), None)
     policy = state["settings"].policy
     if eager is None or not eager.proven:
         return _fallback(state, f"correct, but not proven faster than eager under policy {policy}; the reference stays")
     times = ", ".join(f"{s.ratio:.2f}x {s.baseline} [{s.low:.2f}, {s.high:.2f}]" for s in verdict.speedups)
-    return _outcome(incumbent, verdict, f"correct and faster under policy {policy}: {times}")
+    return _outcome(state, incumbent, verdict, f"correct and faster under policy {policy}: {times}")
 
 
-def _outcome(incumbent: Candidate, verdict: Evaluation, claim: str) -> Outcome:
-    spec = spec_of(incumbent.source)
+def _outcome(state: RunState, incumbent: Candidate, verdict: Evaluation, claim: str) -> Outcome:
     return Outcome(
         kernel=incumbent.id,
         correct=True,
@@ -165,8 +167,17 @@ def _outcome(incumbent: Candidate, verdict: Evaluation, claim: str) -> Outcome:
         proven_faster=any(s.baseline == "eager" and s.proven for s in verdict.speedups),
         speedups=verdict.speedups,
         claim=claim,
-        torch_regions=tuple(region.name for region in spec.regions if region.in_torch) if spec else (),
+        torch_regions=left_to_torch(state["workload"], incumbent, verdict),
     )
+
+
+def left_to_torch(workload: Workload, incumbent: Candidate, verdict: Evaluation) -> tuple[str, ...]:
+    """What stays PyTorch: regions that the library has no kind for or gave back; of a model's own kernel, operators."""
+    if (spec := spec_of(incumbent.source)) is None:
+        return tuple(op for op in verdict.profile.torch_ops if computes(op)) if verdict.profile else ()
+    without = (region.name for region in workload.regions if region.kind == TORCH)
+    given_back = (region.name for region in spec.regions if region.in_torch)
+    return tuple(dict.fromkeys((*without, *given_back)))
 
 
 def _fallback(state: RunState, claim: str) -> Outcome:

@@ -2,7 +2,16 @@
 
 import pytest
 
-from egg.graph.nodes import _own_folder
+from egg.graph.nodes import _own_folder, left_to_torch
+from egg.state.evaluation import Evaluation, StaticProfile, Status
+from egg.state.problem import Region
+from egg.state.settings import Policy
+from egg.tools.expert.spec import KernelSpec, RegionSpec
+from tests.graph.make import WORKLOAD, candidate
+
+PROFILE = StaticProfile(
+    target="sm_90", launches=(), torch_ops=("empty", "convolution"), estimate_ms=1, bottleneck="memory"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -26,3 +35,25 @@ def test_without_a_thread_every_run_has_a_folder_of_its_own(runs):
     first = _own_folder(None, "toy")
     first.mkdir()
     assert first.name.startswith("toy-") and _own_folder(None, "toy") != first
+
+
+def test_what_stays_pytorch_is_told_whether_the_library_or_a_model_wrote_the_kernel():
+    spec = KernelSpec(
+        policy=Policy.STOCK,
+        structure="fused",
+        regions=(
+            RegionSpec(name="r0_relu", kind="pointwise", structure={"name": "fused"}),
+            RegionSpec(name="r1_sum", kind="reduction", structure={"name": "torch"}),
+        ),
+    )
+    workload = WORKLOAD.model_copy(
+        update={
+            "regions": tuple(
+                Region(name=n, kind=k, ops=()) for n, k in (("t0_conv", "torch"), ("r0_relu", "pointwise"))
+            )
+        }
+    )
+    written = candidate(source=f"# egg: {spec.model_dump_json()}\n")
+    verdict = Evaluation(status=Status.OK, mode="gpu", profile=PROFILE)
+    assert left_to_torch(workload, written, verdict) == ("t0_conv", "r1_sum")
+    assert left_to_torch(workload, candidate(source="class ModelNew: ..."), verdict) == ("convolution",)
