@@ -94,7 +94,8 @@ def victim(tmp_path: Path) -> Iterator[dict[str, object]]:
 def attack(name: str, victim: dict[str, object], *, interpret: bool) -> Reply:
     began = time.monotonic()
     reply = run(f"tests.tools.sandbox.attacks:{name}", victim, BOUNDS, interpret=interpret)
-    assert time.monotonic() - began < PATIENCE * BOUNDS.seconds + 5  # longer only if it had no processor meanwhile
+    # Longer only if it had no processor meanwhile; ending a bomb of processes takes a busy machine its time, too.
+    assert time.monotonic() - began < PATIENCE * BOUNDS.seconds + 30
     assert leftovers.processes() == []
     return reply
 
