@@ -5,7 +5,7 @@ import shutil
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -32,13 +32,21 @@ INTERRUPTED = 130
 
 def start(request: "RunInput") -> dict[str, Any]:
     """A new run, to its end. If it fails before anything worth keeping was done, it leaves no trace."""
-    run, request = create(request, Path(request.problem_file).stem)
-    prepare(interpret=False)  # they load PyTorch while this process loads the graph
-    if not shutil.which("nvidia-smi"):
-        prepare(interpret=True)
+    run: Run | None = None
     try:
+        with _undisturbed():  # once its folder is there, the run has a name to say
+            run, request = create(request, Path(request.problem_file).stem)
+        prepare(interpret=False)  # they load PyTorch while this process loads the graph
+        if not shutil.which("nvidia-smi"):
+            prepare(interpret=True)
         return _drive(run, request)
+    except KeyboardInterrupt:
+        if run is None:
+            raise
+        _stop(run)
     except UserError as error:
+        if run is None:
+            raise
         if _worth_keeping(run):
             raise UserError(f"{error}. What was done is kept: egg resume {_reference(run)}") from None
         discard(run)
@@ -51,17 +59,14 @@ def resume(name: str) -> dict[str, Any]:
     Raises:
         UserError: no such run, it is finished, or another process has it.
     """
-    return _drive(find(name), None)
-
-
-def _drive(run: Run, request: "RunInput | None") -> dict[str, Any]:
+    run = find(name)
     try:
-        return _driven(run, request)
+        return _drive(run, None)
     except KeyboardInterrupt:
         _stop(run)
 
 
-def _driven(run: Run, request: "RunInput | None") -> dict[str, Any]:
+def _drive(run: Run, request: "RunInput | None") -> dict[str, Any]:
     with ExitStack() as stack:
         if run.folder:  # before the checkpoint is opened: what is read must be what is continued
             stack.enter_context(locked(run.folder, run.id))
@@ -134,6 +139,16 @@ def _until_none(events: SimpleQueue[Any], screen: View) -> Iterator[Any]:
         if event is None:
             return
         yield event
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Ctrl-C waits until the end of the block."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:
