@@ -7,6 +7,8 @@ from pydantic import Field, model_validator
 from egg.state.conditions import Conditions
 from egg.state.fault import Fault, HeldOut
 from egg.state.isolation import Isolation
+from egg.state.launch import Launch as Launch
+from egg.state.launch import StaticProfile as StaticProfile
 from egg.state.ownership import Ownership
 from egg.state.record import Record
 from egg.state.status import Status as Status
@@ -41,35 +43,6 @@ class Speedup(Record):
         The amount keeps the claim from the one time in forty in which the interval of equals lies above 1 by chance.
         """
         return self.low > 1.0 and self.ratio >= WORTHWHILE
-
-
-class Launch(Record):
-    """One kernel launch of a forward pass, compiled ahead of time for the target."""
-
-    kernel: str
-    grid: tuple[int, ...]
-    warps: int
-    stages: int
-    registers: int = Field(description="Per thread")
-    spills: int = Field(description="Bytes spilled to local memory per thread")
-    shared_bytes: int = Field(description="Per block")
-    occupancy: float = Field(ge=0, le=1, description="Resident warps over the most a multiprocessor holds")
-    limiter: str = Field(description="What bounds the occupancy: registers, shared, warps, blocks")
-    waves: float = Field(description="Grid over the blocks resident on the whole GPU")
-    bytes: int = Field(description="Distinct tensor bytes that the launch's arguments span")
-    tensor_core: str = Field("none", description="wgmma, mma or none")
-    estimate_ms: float = Field(description="Predicted, never measured")
-
-
-class StaticProfile(Record):
-    """What can be known of a candidate without running it on a GPU."""
-
-    target: str
-    launches: tuple[Launch, ...]
-    torch_ops: tuple[str, ...] = Field((), description="Compute that PyTorch, not the candidate's Triton, does")
-    torch_share: float = Field(0.0, ge=0, le=1, description="Predicted share of the GPU time that it takes to compute")
-    estimate_ms: float = Field(description="Predicted time of a forward pass, for ranking only")
-    bottleneck: str = Field(description="memory, compute, latency, launch, spills or occupancy")
 
 
 class Accuracy(Record):

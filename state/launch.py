@@ -1,0 +1,101 @@
+"""What is known of a candidate's kernel launches without running them on a GPU."""
+
+from typing import Self
+
+from pydantic import Field
+
+from egg.state.record import Record
+
+BRIEF_NOTES = 4
+"""Notes of a launch that are kept where room is scarce."""
+
+
+class Argument(Record):
+    """One argument of a launch: its type and what Triton specialised on, or the value of a constexpr."""
+
+    name: str
+    type: str = Field(description="`*fp32`, `i32`, `tensordesc<fp16[128, 64]>`; `constexpr`")
+    divisible_by_16: bool = Field(False, description="Of a pointer's address or an integer, and compiled in")
+    value: str | None = Field(None, description="Of a constexpr, as text; of an integer too, `1` being compiled in")
+
+
+class SourceNote(Record):
+    """A line of the candidate's source that costs something."""
+
+    line: int
+    text: str
+    why: str = Field(description="`spills 24 B in 6 accesses`, `loads 16 bits a thread`")
+
+
+class Tried(Record):
+    """One configuration of an autotuned kernel: all of them are compiled, the best predicted one is launched."""
+
+    values: dict[str, str] = Field(description="Constexprs that the configuration sets")
+    warps: int
+    stages: int
+    status: str = Field("compiled", description="`compiled`, `does not fit`, or `failed`")
+    why: str = ""
+    registers: int = 0
+    spills: int = 0
+    shared_bytes: int = 0
+    occupancy: float = 0.0
+    limiter: str = ""
+    estimate_ms: float | None = None
+    chosen: bool = False
+
+
+class Launch(Record):
+    """One kernel launch of a forward pass, compiled ahead of time for the target. Equal launches are one, with `calls`.
+
+    All but `calls` is of a single launch, `estimate_ms` and the work too.
+    """
+
+    kernel: str
+    grid: tuple[int, ...]
+    warps: int
+    stages: int
+    registers: int = Field(description="Per thread")
+    spills: int = Field(description="Bytes spilled to local memory per thread")
+    shared_bytes: int = Field(description="Per block")
+    occupancy: float = Field(ge=0, le=1, description="Resident warps over the most a multiprocessor holds")
+    limiter: str = Field(description="What bounds the occupancy: registers, shared, warps, blocks")
+    waves: float = Field(description="Grid over the blocks resident on the whole GPU")
+    bytes: int = Field(description="Distinct tensor bytes that the launch's arguments span")
+    tensor_core: str = Field("none", description="tcgen05, wgmma, mma, mfma or none")
+    estimate_ms: float = Field(description="Predicted, never measured")
+    calls: int = Field(1, ge=1, description="Equal launches of the pass")
+    arguments: tuple[Argument, ...] = ()
+    options: dict[str, str] = Field({}, description="What the launch asks of the compiler, where it is not the usual")
+    stack_bytes: int = Field(0, description="Local memory of a thread: its stack, spilled registers within it")
+    load_bits: int | None = Field(None, description="Commonest width of a thread's loads from global memory")
+    store_bits: int | None = None
+    narrowest_load_bits: int | None = Field(
+        None, description="Of the loads that move more than a hundredth of the bytes"
+    )
+    narrowest_store_bits: int | None = None
+    flops: dict[str, float] = Field(
+        {}, description="By the precision whose unit does them; fp32: also elementwise work"
+    )
+    loaded_bytes: float = Field(0.0, description="All programs together, each load counted")
+    stored_bytes: float = 0.0
+    notes: tuple[SourceNote, ...] = ()
+    configs: tuple[Tried, ...] = Field((), description="Of an autotuned kernel, in its order")
+
+    def brief(self) -> Self:
+        """Without what only a person reads."""
+        return self.model_copy(update={"arguments": (), "configs": (), "notes": self.notes[:BRIEF_NOTES]})
+
+
+class StaticProfile(Record):
+    """What can be known of a candidate without running it on a GPU."""
+
+    target: str
+    launches: tuple[Launch, ...]
+    torch_ops: tuple[str, ...] = Field((), description="Compute that PyTorch, not the candidate's Triton, does")
+    torch_share: float = Field(0.0, ge=0, le=1, description="Predicted share of the GPU time that it takes to compute")
+    estimate_ms: float = Field(description="Predicted time of a forward pass, for ranking only")
+    bottleneck: str = Field(description="memory, compute, latency, launch, spills or occupancy")
+
+    def brief(self) -> Self:
+        """As it is kept in a run's state, whose checkpoints are to stay small."""
+        return self.model_copy(update={"launches": tuple(launch.brief() for launch in self.launches)})
