@@ -9,6 +9,8 @@ from functools import cache
 from itertools import count
 from pathlib import Path
 
+from egg.tools.sandbox.removal import remove
+
 CHECKPOINT = "checkpoint.sqlite"
 SERVER_CHECKPOINT = "studio.sqlite"
 MEMORY = "/dev/shm"
@@ -37,7 +39,7 @@ def scratch_parent() -> str | None:
 @cache
 def _measuring_folder(process: int) -> str:
     folder = tempfile.mkdtemp(prefix="egg-timing-", dir=scratch_parent())
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    atexit.register(remove, folder)
     return folder
 
 

@@ -7,9 +7,9 @@ import os
 import threading
 from hashlib import sha256
 from pathlib import Path
-from shutil import rmtree
 
 from egg.tools.folders import measuring_folder
+from egg.tools.sandbox.removal import remove
 
 CACHE = ".triton"
 """Where a child's kernels are, in its working folder."""
@@ -32,7 +32,7 @@ def put(source: str, folder: Path) -> None:
         _kept.append(place)
         leaving = [_kept.pop(0) for _ in range(len(_kept) - MOST)]
     for old in leaving:
-        rmtree(old, ignore_errors=True)
+        remove(old)
 
 
 def take(source: str, folder: Path) -> bool:

@@ -5,7 +5,6 @@ it left in a folder, and decides.
 """
 
 import os
-import tempfile
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
@@ -26,6 +25,7 @@ from egg.tools.errors import CandidateError
 from egg.tools.exclusive import shared as beside_other_checks
 from egg.tools.folders import scratch_parent
 from egg.tools.sandbox.client import Bounds, Reply, Worker, open_worker
+from egg.tools.sandbox.removal import scratch
 
 CPU_BYTES = 2 << 30
 GPU_BYTES = 96 << 30
@@ -88,7 +88,7 @@ class Trial:
     def __enter__(self) -> Self:
         with self._stack as stack:
             stack.enter_context(beside_other_checks(self.device))
-            self._folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="egg-", dir=scratch_parent()))
+            self._folder = stack.enter_context(scratch(scratch_parent()))
             self._pool = stack.enter_context(ThreadPoolExecutor(1))
             opening = self._pool.submit(self._open_referee)
             try:

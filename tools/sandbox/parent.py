@@ -9,12 +9,12 @@ import tempfile
 import threading
 from collections.abc import Sequence
 from dataclasses import asdict
-from shutil import rmtree
 from typing import Any, NamedTuple
 
 from egg.state.errors import MachineError
 from egg.tools.sandbox.environment import closed_environment
 from egg.tools.sandbox.records import Bounds
+from egg.tools.sandbox.removal import remove
 
 
 class Lost(Exception):
@@ -100,7 +100,7 @@ class Zygote:
             self._process.kill()
             self._process.wait()
         self._stderr.close()
-        rmtree(self.home, ignore_errors=True)
+        remove(self.home)
 
     def complaint(self) -> str:
         """Last lines that the warm process wrote about itself."""

@@ -105,6 +105,8 @@ def _blocks(programs: bool, others_show: bool) -> dict[str, list[Step]]:
         blocks |= dict.fromkeys(DENIED_WHERE_OTHERS_SHOW, no)
     blocks["prctl"] = bpf.unless(0, PRCTL_OPTIONS, errno.EPERM)
     blocks["ioctl"] = bpf.unless(1, IOCTLS, errno.EPERM)
+    blocks |= {"open": _emptying(1), "openat": _emptying(2)}
+    blocks["openat2"] = [bpf.refuse(errno.ENOSYS)]  # its flags lie in memory too
     blocks["clone3"] = [bpf.refuse(errno.ENOSYS)]  # its flags lie in memory; the C library then falls back to clone
     blocks["clone"] = _clone(programs)
     if programs:
@@ -113,6 +115,12 @@ def _blocks(programs: bool, others_show: bool) -> dict[str, list[Step]]:
         blocks |= dict.fromkeys(("socket", "memfd_create", "execve", "execveat"), no)
         blocks |= dict.fromkeys(("fork", "vfork"), [bpf.refuse(errno.EAGAIN)])
     return blocks
+
+
+def _emptying(flags: int) -> list[Step]:
+    """Not what opens a file to read it and empties it all the same: Landlock before its version 3 asks no right."""
+    emptied = [Step(bpf.ANY_BIT, 0, 2, os.O_TRUNC), Step(bpf.ANY_BIT, 1, 0, os.O_WRONLY | os.O_RDWR)]
+    return [bpf.argument(flags), *emptied, bpf.refuse(errno.EPERM), bpf.answer(bpf.ALLOW)]
 
 
 def _clone(programs: bool) -> list[Step]:

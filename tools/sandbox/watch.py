@@ -15,6 +15,8 @@ SECONDS = 0.05
 SLACK_BYTES = 64 << 20
 """Of memory beyond the limit, before it is held against anyone."""
 MOST_FILES = 10_000
+LONGEST_PATH = 2000
+"""Of a folder. The kernel takes twice as much at once; beneath that nothing would be seen any more."""
 GONE, MEMORY = " (deleted)", ("/memfd:", "/dev/zero", "/SYSV")
 
 
@@ -51,7 +53,10 @@ def breach(child: Child, bounds: Bounds, warm_bytes: int, *, thorough: bool = Tr
     )
     if memory > bounds.memory_bytes + SLACK_BYTES:
         return Breach("out_of_memory", f"{memory >> 20} MiB of memory, {bounds.memory_bytes >> 20} are allowed")
-    files = _named_files(bounds.folder)
+    try:
+        files = _named_files(bounds.folder)
+    except Hidden as hidden:
+        return Breach("disk_limit", str(hidden))
     if len(files) >= MOST_FILES:
         return Breach("disk_limit", f"{MOST_FILES} files")
     files |= (_mapped_files(tree) if thorough else {}) | _open_files(tree)
@@ -113,14 +118,26 @@ def _named_files(folder: str | None) -> Sizes:
     return sizes
 
 
+class Hidden(Exception):
+    """A folder whose files cannot be counted."""
+
+
 def _entries(folder: str | None) -> Iterator[os.DirEntry[str]]:
     waiting = [folder] if folder else []
     while waiting:
-        with suppress(OSError), os.scandir(waiting.pop()) as entries:
-            for entry in entries:
-                yield entry
-                if entry.is_dir(follow_symlinks=False):
-                    waiting.append(entry.path)
+        path = waiting.pop()
+        if len(path) > LONGEST_PATH:
+            raise Hidden(f"folders within folders, {path.count('/')} deep")
+        try:
+            with os.scandir(path) as entries:
+                for entry in entries:
+                    yield entry
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+        except PermissionError:
+            raise Hidden("a folder that may not be read") from None
+        except OSError:
+            continue  # it is gone already
 
 
 def _open_files(tree: Iterable[int]) -> Sizes:

@@ -7,10 +7,8 @@ import signal
 import socket
 import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from shutil import rmtree
 from time import monotonic
 from typing import Any, Self, cast
 
@@ -18,6 +16,7 @@ from egg.state.errors import MachineError
 from egg.tools.sandbox.channel import Channel, Closed
 from egg.tools.sandbox.parent import Ended, Lost, Zygote
 from egg.tools.sandbox.records import TOLD, Bounds, Reply, State, printable
+from egg.tools.sandbox.removal import remove
 
 PATIENCE = 4.0
 """How many times its limit a child may take, if the machine is so busy that it gets less processor time than that."""
@@ -81,8 +80,7 @@ class Worker:
                 os.close(self._output)
                 self._output = -1
             if self._temporary:
-                with suppress(RecursionError):
-                    rmtree(self._temporary, ignore_errors=True)
+                remove(self._temporary)
 
     def __enter__(self) -> Self:
         return self

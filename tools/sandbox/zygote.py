@@ -16,7 +16,6 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from shutil import rmtree
 from typing import Any
 
 from egg.tools.sandbox.child import find, live
@@ -27,6 +26,7 @@ from egg.tools.sandbox.layers import usable
 from egg.tools.sandbox.limits import USUAL_PRIORITY
 from egg.tools.sandbox.linux import PR_SET_DUMPABLE, prctl
 from egg.tools.sandbox.records import Bounds
+from egg.tools.sandbox.removal import remove
 from egg.tools.sandbox.spawn import Child, spawn
 from egg.tools.sandbox.watch import SECONDS, Breach, breach, usage
 
@@ -142,7 +142,7 @@ def main(control: socket.socket) -> None:
         os.setpriority(os.PRIO_PROCESS, 0, USUAL_PRIORITY - URGENCY)
     prctl(PR_SET_DUMPABLE, 0)  # no child of the same user reads or writes its memory
     Zygote(control).serve()
-    rmtree(os.environ["HOME"], ignore_errors=True)  # the owner may have been killed
+    remove(os.environ["HOME"])  # the owner may have been killed
 
 
 def _warm() -> None:

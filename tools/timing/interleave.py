@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
-from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import NamedTuple
 
@@ -21,6 +20,7 @@ from egg.tools.errors import CandidateError
 from egg.tools.exclusive import exclusive, shared
 from egg.tools.folders import measuring_folder
 from egg.tools.sandbox.client import Worker, open_worker
+from egg.tools.sandbox.removal import scratch
 from egg.tools.timing import standing
 from egg.tools.timing.nvml import Reader, Reading
 from egg.tools.timing.session import CANDIDATE, EAGER, Samples, Session
@@ -77,7 +77,7 @@ def sessions(job: Job, sides: Mapping[str, Side], plan: Plan) -> Taken:
         MachineError: the reference failed.
     """
     taken = Taken({name: [] for name in sides})
-    with TemporaryDirectory(dir=measuring_folder()) as folder:
+    with scratch(measuring_folder()) as folder:
         root = Path(folder)
         for name, side in sides.items():
             (root / name).mkdir()

@@ -124,6 +124,16 @@ def fill_many_files(payload: Json) -> Json:
     return {}
 
 
+def fill_deep_folders(payload: Json) -> Json:
+    """Too deep for any path to name the file at the bottom."""
+    for _ in range(3000):
+        os.mkdir("deeper")
+        os.chdir("deeper")
+    Path("filler").write_bytes(BLOCK * 8)
+    time.sleep(5)
+    return {}
+
+
 def fill_deleted_files(payload: Json) -> Json:
     kept = []
     for number in range(900):
@@ -315,6 +325,11 @@ def take_an_odd_name(payload: Json) -> Json:
 def empty_a_file(payload: Json) -> Json:
     """By its name, which asks for no right to write."""
     os.truncate(payload["path"], 0)
+    return {}
+
+
+def empty_a_file_to_read(payload: Json) -> Json:
+    os.open(payload["path"], os.O_RDONLY | os.O_TRUNC)
     return {}
 
 

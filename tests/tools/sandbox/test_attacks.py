@@ -20,7 +20,7 @@ FORBIDDEN = """
 read_file read_project_source connect_tcp send_udp connect_unix send_to_abstract set_up_io_uring overwrite_package
 plant_pth write_outside write_through_link change_mode change_times fill_shared_memory kill_parent
 kill_parents_group kill_all open_parent filter_itself leave_namespaces load_bpf change_the_kernel limit_parent
-call_by_x32 empty_a_file
+call_by_x32 empty_a_file empty_a_file_to_read
 """.split()  # noqa: SIM905
 MISSED = {"FileNotFoundError", "ProcessLookupError"}
 INVISIBLE = ("read_parents_environment", "read_parents_memory", "pin_parent")
@@ -28,6 +28,7 @@ INVISIBLE = ("read_parents_environment", "read_parents_memory", "pin_parent")
 BOTH = {
     "fill_one_file": "disk_limit",
     "fill_many_files": "disk_limit",
+    "fill_deep_folders": "disk_limit",
     "fill_deleted_files": "disk_limit",
     "fill_mapped_files": "disk_limit",
     "take_memory": "out_of_memory",
