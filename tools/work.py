@@ -55,6 +55,8 @@ class Work:
     step_bytes: float = 0.0
     steps: float = 1.0
     guessed: bool = False
+    loops: list[float] = field(default_factory=list)
+    """Turns of each loop when it is entered once, in the order of their heads."""
 
 
 @dataclass
@@ -96,15 +98,18 @@ def _close(scope: Scope, work: Work) -> None:
 def _turns(line: str, values: dict[str, int], work: Work) -> float:
     if "scf.while" in line:
         work.guessed = True
+        work.loops.append(1.0)
     loop = FOR.search(line)
     if not loop:
         return 1.0
     start, stop, step = (values.get(bound) for bound in loop.groups()[1:])
     if start is None or stop is None or not step:
         work.guessed = True
+        work.loops.append(1.0)
         return 1.0
     turns = max(0, -(-(stop - start) // step))
     values[loop.group(1)] = start + turns // 2 * step
+    work.loops.append(float(turns))
     return float(turns)
 
 
