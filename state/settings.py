@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from egg.state.record import Record
+from egg.state.search import SearchLimits
 
 
 class Policy(StrEnum):
@@ -39,3 +40,5 @@ class Settings(Record):
     policy: Policy = Field(Policy.STOCK, description="Floating-point policy, the same on both sides")
     target: Target | None = Field(None, description="GPU to compile for; the one in this machine where there is one")
     limits: Limits = Limits()
+    search: bool = Field(True, description="Whether a machine search chooses numbers in the tuning stages")
+    search_limits: SearchLimits = Field(SearchLimits(), description="Caps on the search of one stage")

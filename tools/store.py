@@ -39,18 +39,27 @@ class Store:
 
     def get(self, kind: str, key: dict[str, Any], type_: type[R], produce: Callable[[], R]) -> R:
         """The stored record for `key`, or what `produce` returns, stored whole or not at all."""
-        name = digest(key)
-        path = self.cache / kind / name[:2] / f"{name}.json"
-        if path.exists():
-            return type_.model_validate_json(path.read_text())
+        if (found := self.find(kind, key, type_)) is not None:
+            return found
         began = time()
         record = produce()
+        self.keep(kind, key, record, time() - began)
+        return record
+
+    def find(self, kind: str, key: dict[str, Any], type_: type[R]) -> R | None:
+        """The stored record for `key`, if there is one."""
+        path = self._path(kind, digest(key))
+        return type_.model_validate_json(path.read_text()) if path.exists() else None
+
+    def keep(self, kind: str, key: dict[str, Any], record: Record, seconds: float = 0.0) -> None:
+        """Store a finished record, whole or not at all, and note it in the journal."""
+        name = digest(key)
+        path = self._path(kind, name)
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_name(f"{name}.{uuid4().hex}.part")
         partial.write_text(record.model_dump_json())
         partial.replace(path)
-        self.note(kind, name, time() - began)
-        return record
+        self.note(kind, name, seconds)
 
     def note(self, kind: str, key: str, seconds: float = 0.0) -> None:
         """Append one finished piece of work, which took `seconds` until now, to the journal."""
@@ -60,3 +69,6 @@ class Store:
         line = json.dumps({"end": round(time(), 4), "seconds": round(seconds, 4), "kind": kind, "key": key})
         with (self.run_dir / "journal.jsonl").open("a") as journal:
             journal.write(line + "\n")
+
+    def _path(self, kind: str, name: str) -> Path:
+        return self.cache / kind / name[:2] / f"{name}.json"
