@@ -24,7 +24,10 @@ from egg.tools.sandbox.removal import scratch
 from egg.tools.timing import standing
 from egg.tools.timing.nvml import Reader, Reading
 from egg.tools.timing.session import CANDIDATE, EAGER, Samples, Session
-from egg.tools.timing.sides import BOUNDS, TASK, LeftOut, Side, checked, payload
+from egg.tools.timing.sides import BOUNDS, TASK, LeftOut, Side, checked, payload, starved
+
+
+NO_ROOM = "the memory that it takes is needed by the others"
 
 
 class Plan(NamedTuple):
@@ -159,6 +162,12 @@ def _open(workers: dict[str, Worker], taken: Taken, job: Job, sides: dict[str, S
         workers |= {name: future.result() for name, future in opening.items() if not future.exception()}
         for future in opening.values():
             future.result()
+    spare = [name for name in wanted if sides[name].optional]
+    if spare and any(starved(workers[name].opened) for name in wanted if name not in spare):
+        for name in wanted:
+            workers.pop(name).close()
+        taken.left_out |= dict.fromkeys(spare, NO_ROOM)
+        return _open(workers, taken, job, {n: side for n, side in sides.items() if n not in spare}, seed, root)
     for name, side in sides.items():
         try:
             checked(workers[name].opened, name, side)

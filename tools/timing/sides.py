@@ -92,6 +92,12 @@ def checked(reply: Reply, name: str, side: Side) -> dict[str, Any]:
     raise CandidateError(status, f"{meaning}: {reply.error}")
 
 
+def starved(reply: Reply) -> bool:
+    """Whether a side's process found too little memory."""
+    said = reply.candidate_error()
+    return reply.state == "out_of_memory" or (said is not None and said.status is Status.OUT_OF_MEMORY)
+
+
 class Opened(NamedTuple):
     """What a side's process says once it is set up."""
 

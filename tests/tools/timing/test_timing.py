@@ -16,7 +16,7 @@ from egg.tools.errors import CandidateError
 from egg.tools.exclusive import exclusive
 from egg.tools.store import Store
 from egg.tools.timing import measure as timing
-from egg.tools.timing import session
+from egg.tools.timing import interleave, session
 from egg.tools.timing.interleave import Plan, Taken, sessions
 from egg.tools.timing.measure import Floors, Measurement
 from egg.tools.timing.session import Samples
@@ -61,6 +61,17 @@ def test_sides_take_turns_and_the_faster_one_is_found() -> None:
     assert (told.sessions, told.rounds, told.outputs.checked) == (2, 8, 4)
     assert told.samples["candidate"] == measured.timing.samples
     assert set(told.seconds) == {"opening", "waiting", "timing", "checking"}
+
+
+def test_optional_sides_make_room_for_those_that_must_be_timed() -> None:
+    """Its process finds room only the second time: the first time it asks for more than there is."""
+    full = "import os\nseen = os.path.exists('seen'); open('seen', 'w')\nassert seen or torch.empty(1 << 45) is None"
+    sides = {timing.EAGER: Side(), timing.CANDIDATE: Side(source=timed.candidate("return self.honest(x)", head=full))}
+    found = sessions(job(), sides | {timing.COMPILE: Side(optional=True)}, BRIEF)
+    assert found.left_out == {timing.COMPILE: interleave.NO_ROOM} and set(found.sides) == set(sides)
+    with pytest.raises(CandidateError) as failed:
+        sessions(job(), sides, BRIEF)
+    assert failed.value.status is Status.OUT_OF_MEMORY
 
 
 @pytest.mark.parametrize(
