@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from egg.results import console
-from egg.state.evaluation import Evaluation
+from egg.state.evaluation import Evaluation, Speedup
 from egg.state.judgement import Judgement
 from egg.state.status import Status
 from egg.tools.report import milliseconds
@@ -71,14 +71,22 @@ def _correctness(evaluation: Evaluation) -> Iterator[tuple[str, str]]:
         yield "Held out", f"{held.why} ({sizes}): {ended}{f': {held.feedback}' if held.feedback else ''}"
 
 
+def _claim(evaluation: Evaluation, speedup: Speedup) -> str:
+    """Processes differ from one another, so that an interval from a single one proves nothing."""
+    if not speedup.proven:
+        return "not proven faster"
+    once = evaluation.conditions is not None and evaluation.conditions.sessions == 1
+    return "faster in one session, which proves nothing yet" if once else "faster"
+
+
 def _speed(judgement: Judgement) -> Iterator[tuple[str, str]]:
     evaluation = judgement.evaluation
     if timing := evaluation.timing:
         spread = f"{milliseconds(timing.p20_ms)} to {milliseconds(timing.p80_ms)}"
         yield "Time", f"{milliseconds(timing.median_ms)} ({spread}, {timing.samples} samples)"
         for speedup in evaluation.speedups:
-            proven = "faster" if speedup.proven else "not proven faster"
-            yield f"vs {speedup.baseline}", f"{speedup.ratio:.2f}x [{speedup.low:.2f}, {speedup.high:.2f}]: {proven}"
+            interval = f"{speedup.ratio:.2f}x [{speedup.low:.2f}, {speedup.high:.2f}]"
+            yield f"vs {speedup.baseline}", f"{interval}: {_claim(evaluation, speedup)}"
     elif profile := evaluation.profile:
         yield "Estimate", f"{milliseconds(profile.estimate_ms)} on {profile.target}; nothing was timed"
     yield "Roofline", f"{milliseconds(judgement.roofline_ms)} ({judgement.bound} bound)"

@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from egg.state.conditions import Conditions
+from egg.state.evaluation import Speedup, Timing
 from egg.state.judgement import Judgement
 from egg.state.status import Status
 from egg.tools.judgement import judge_file
-from egg.verdict import exit_code, print_judgement
+from egg.verdict import exit_code, print_judgement, rows
 from tests.cli.make import egg, problem
 
 KERNEL = """\
@@ -73,6 +75,21 @@ def test_from_python_the_same(files, capsys):
     assert judgement.evaluation.status is Status.MISMATCH
     print_judgement(judgement, as_json=True)
     assert json.loads(capsys.readouterr().out)["evaluation"]["status"] == "mismatch"
+
+
+@pytest.mark.parametrize(
+    ("sessions", "low", "says"),
+    [(3, 1.4, ": faster"), (1, 1.4, "one session, which proves nothing yet"), (3, 0.9, "not proven faster")],
+)
+def test_one_session_is_no_proof(sessions, low, says, files):
+    toy, good, _ = files
+    judgement = judge_file(toy, good, quick=True, target="sm_90")
+    speedup = Speedup(baseline="eager", ratio=1.5, low=low, high=1.6)
+    timing = Timing(median_ms=0.01, p20_ms=0.01, p80_ms=0.01, samples=400)
+    figures = {"timing": timing, "speedups": (speedup,), "conditions": Conditions(sessions=sessions, rounds=10)}
+    measured = judgement.evaluation.model_copy(update=figures)
+    told = dict(rows(judgement.model_copy(update={"evaluation": measured})))
+    assert told["vs eager"].endswith(says)
 
 
 @pytest.mark.parametrize(
