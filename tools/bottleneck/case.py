@@ -1,0 +1,79 @@
+"""One kernel under the rules: its figures, and how a rule writes down what it found."""
+
+from math import prod
+from typing import Literal, NamedTuple
+
+from egg.state.bottleneck import Bottleneck, BottleneckKind, Evidence
+from egg.state.ceilings import Ceilings
+from egg.state.device import Device
+from egg.state.place import Place
+from egg.state.profile import KernelProfile
+from egg.state.stage import Group
+from egg.tools.occupancy import WARP
+from egg.tools.place import counter
+
+Origin = Literal["counter", "time", "static"]
+MOST_PERCENT = 1e6
+
+
+class Case(NamedTuple):
+    """What the rules see."""
+
+    kernel: KernelProfile
+    device: Device
+    ceilings: Ceilings
+    place: Place | None
+
+    def bottleneck(
+        self, kind: BottleneckKind, stage: Group | None, *evidence: Evidence, limiter: str = ""
+    ) -> Bottleneck:
+        """A finding. What PyTorch launches has no decisions of ours but one: the structure that leaves it to PyTorch."""
+        return Bottleneck(
+            kind=kind,
+            kernel=self.kernel.kernel,
+            evidence=evidence,
+            stage=stage if self.kernel.own or stage is None else "structure",
+            limiter=limiter,
+            share=self.kernel.share,
+        )
+
+    def counter(self, name: str) -> float | None:
+        """A counter that makes sense, or None."""
+        return counter(self.kernel, name)
+
+    @property
+    def saw(self) -> Origin:
+        """What a figure rests on that a time went into."""
+        return "time" if self.kernel.measured else "static"
+
+    @property
+    def multiplies(self) -> bool:
+        """Whether most of its arithmetic is the matrix units'."""
+        return self.place is not None and self.place.flops > 0 and self.place.precision != "fp32"
+
+    @property
+    def programs(self) -> int:
+        """Of the launch; 0 where nobody knows."""
+        launch = self.kernel.launch
+        return max(0, prod(launch.grid)) if launch else int(self.counter("grid_size") or 0)
+
+    @property
+    def warps(self) -> float:
+        """Of a program; 0 where nobody knows."""
+        launch = self.kernel.launch
+        return float(launch.warps) if launch else (self.counter("block_size") or 0.0) / WARP
+
+
+def percent(part: float, whole: float = 1.0) -> float:
+    """Finite, whatever the two are; 0 of nothing."""
+    return min(MOST_PERCENT, 100.0 * part / whole) if whole > 0 else 0.0
+
+
+def least(figure: str, value: float, threshold: float, unit: str = "", source: Origin = "static") -> Evidence:
+    """The value reaches the threshold."""
+    return Evidence(figure=figure, value=value, side="at least", threshold=threshold, unit=unit, source=source)
+
+
+def most(figure: str, value: float, threshold: float, unit: str = "", source: Origin = "static") -> Evidence:
+    """The value stays within the threshold."""
+    return Evidence(figure=figure, value=value, side="at most", threshold=threshold, unit=unit, source=source)
