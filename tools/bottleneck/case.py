@@ -27,7 +27,7 @@ class Case(NamedTuple):
     def bottleneck(
         self, kind: BottleneckKind, stage: Group | None, *evidence: Evidence, limiter: str = ""
     ) -> Bottleneck:
-        """A finding. What PyTorch launches has no decisions of ours but one: the structure that leaves it to PyTorch."""
+        """A finding. Of what PyTorch launches, only the structure that leaves it to PyTorch is ours to decide."""
         return Bottleneck(
             kind=kind,
             kernel=self.kernel.kernel,

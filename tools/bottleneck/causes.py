@@ -2,8 +2,8 @@
 
 from math import ceil, isfinite
 
-from egg.state.bottleneck import Bottleneck, BottleneckKind
-from egg.tools.bottleneck.case import Case, least, most, percent
+from egg.state.bottleneck import Bottleneck, BottleneckKind, Evidence
+from egg.tools.bottleneck.case import Case, Origin, least, most, percent
 
 SPILLED_BYTES = 16
 SPILLED_SHARE = 1.0
@@ -52,17 +52,14 @@ def _imbalance(case: Case) -> list[Bottleneck]:
         return []
     busy, busiest = case.counter("busy_cycles"), case.counter("busiest_cycles")
     if busy is not None and busiest:
-        filled, figure, source = (
-            percent(busy, busiest),
-            "work of an average multiprocessor, of the busiest's",
-            "counter",
-        )
+        evidence = _within("work of an average multiprocessor, of the busiest's", percent(busy, busiest), "counter")
     else:
         waves = case.kernel.launch.waves if case.kernel.launch else 0.0
         if not (isfinite(waves) and waves > 1):
             return []
-        filled, figure, source = percent(waves, ceil(waves)), f"{waves:.3g} waves, of whole ones", "static"
-    if filled > FILLED:
-        return []
-    evidence = most(figure, filled, FILLED, "%", "counter" if source == "counter" else "static")
-    return [case.bottleneck(BottleneckKind.IMBALANCE, "mapping", evidence)]
+        evidence = _within(f"{waves:.3g} waves, of whole ones", percent(waves, ceil(waves)), "static")
+    return [case.bottleneck(BottleneckKind.IMBALANCE, "mapping", evidence)] if evidence else []
+
+
+def _within(figure: str, filled: float, source: Origin) -> Evidence | None:
+    return most(figure, filled, FILLED, "%", source) if filled <= FILLED else None

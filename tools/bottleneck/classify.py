@@ -7,7 +7,7 @@
 5. If neither: low occupancy, matrix units that starve, else the latency of memory.
 
 Counters are believed before times, times before what compiling tells. 60 % of a peak is well used, as in Nsight
-Compute; of a datasheet's figure less, since a good kernel reaches no more than 0.9 (memory) or 0.6 (matrix units) of it.
+Compute; of a datasheet's figure less, as a good kernel reaches no more than 0.9 (memory) or 0.6 (matrix units) of it.
 """
 
 from egg.state.bottleneck import Bottleneck, BottleneckKind
@@ -15,7 +15,7 @@ from egg.state.ceilings import Ceilings
 from egg.state.device import Device
 from egg.state.place import Place
 from egg.state.profile import Profile
-from egg.tools.bottleneck.case import Case, least, most, percent
+from egg.tools.bottleneck.case import Case, Origin, least, most, percent
 from egg.tools.bottleneck.causes import causes
 from egg.tools.bottleneck.resources import reread, unused, used
 from egg.tools.estimate import LAUNCH_MS
@@ -49,7 +49,7 @@ def _of_pass(profile: Profile, forward: Place | None) -> list[Bottleneck]:
     starting = percent(calls * LAUNCH_MS, profile.total_ms)
     if calls < 2 or starting < 100:
         return []
-    source = "static" if profile.source == "estimate" else "time"
+    source: Origin = "static" if profile.source == "estimate" else "time"
     evidence = least(f"starting {calls} kernels, of the time they take", starting, 100.0, "%", source)
     return [Bottleneck(kind=BottleneckKind.LAUNCH_BOUND, evidence=(evidence,), stage="structure", share=1.0)]
 

@@ -18,8 +18,8 @@ OCCUPANCY, OCCUPANCY_OF_PRODUCTS = 25.0, 10.0
 STALLED = 20.0
 """% of the warps that wait for memory; EGG (ICML 2026) aims below it."""
 REREAD = 1.5
-NARROW_BITS = 32
-"""Of one thread's access; 128 is the widest."""
+NARROW_BITS = 16
+"""Of one thread's access. 128 is the widest; streams of 32 keep up with a copy on an H200."""
 HALF_SECTOR = 16.0
 PIPELINED = 4
 
@@ -165,6 +165,4 @@ def _narrow(case: Case) -> list[Evidence]:
     if used_bytes is not None and 0 < used_bytes <= HALF_SECTOR:
         return [most("of a 32-byte sector loads use", used_bytes, HALF_SECTOR, "bytes", "counter")]
     bits = case.kernel.launch.load_bits if case.kernel.launch else None
-    if bits and bits < NARROW_BITS:
-        return [most("loaded by a thread at once", bits, NARROW_BITS / 2, "bits")] if bits <= NARROW_BITS / 2 else []
-    return []
+    return [most("loaded by a thread at once", bits, NARROW_BITS, "bits")] if bits and 0 < bits <= NARROW_BITS else []
