@@ -7,7 +7,7 @@ from typing import NamedTuple
 ALLOW = 0x7FFF0000
 ERRNO = 0x00050000
 KILL_PROCESS = 0x80000000
-LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+LOAD, EQUAL, AT_LEAST, ANY_BIT, AND, RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
 NUMBER, ARCH, ARGUMENTS = 0, 4, 16
 """Offsets in what the kernel shows of a call."""
 
@@ -54,6 +54,11 @@ def only(index: int, values: Iterable[int], errno: int) -> list[Step]:
 def unless(index: int, values: Iterable[int], errno: int) -> list[Step]:
     """Allowed if the argument is none of the values."""
     return _one_of(index, values, answer(ALLOW), refuse(errno))
+
+
+def only_masked(index: int, mask: int, value: int, errno: int) -> list[Step]:
+    """Allowed if these bits of the argument are the value."""
+    return [argument(index), Step(AND, 0, 0, mask), Step(EQUAL, 1, 0, value), refuse(errno), answer(ALLOW)]
 
 
 def _one_of(index: int, values: Iterable[int], otherwise: Step, found: Step) -> list[Step]:

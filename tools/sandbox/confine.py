@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from egg.tools.sandbox import landlock, namespaces, seccomp
 from egg.tools.sandbox.capabilities import drop_all
-from egg.tools.sandbox.files import reachable
+from egg.tools.sandbox.files import TEMPORARY, reachable
 from egg.tools.sandbox.layers import Layer
 from egg.tools.sandbox.limits import interpreting, limit
 from egg.tools.sandbox.linux import PR_SET_CHILD_SUBREAPER, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, prctl
@@ -19,6 +19,7 @@ def confine(bounds: Bounds, layers: Sequence[Layer]) -> None:
         OSError: a layer that was said to work does not.
     """
     programs, own_world = not interpreting(), "namespaces" in layers
+    own_view = own_world and "sockets" in bounds.grants
     os.setsid()
     prctl(PR_SET_NO_NEW_PRIVS, 1)
     prctl(PR_SET_DUMPABLE, 1)  # else /proc/self belongs to root: no user namespace, and no CUDA
@@ -31,7 +32,7 @@ def confine(bounds: Bounds, layers: Sequence[Layer]) -> None:
         drop_all()
     prctl(PR_SET_DUMPABLE, 1)  # giving up rights takes it away again
     if "landlock" in layers:
-        files = reachable(bounds.folder or "/", bounds.reads, programs=programs, own_proc=own_world)
+        files = reachable(bounds.folder or "/", bounds.reads, programs=programs, own_proc=own_world, runs=bounds.runs)
         execute = landlock.EXECUTE if programs else 0
         landlock.restrict(
             [
@@ -39,10 +40,12 @@ def confine(bounds: Bounds, layers: Sequence[Layer]) -> None:
                 *((path, landlock.READ) for path in files.read),
                 *((path, landlock.DEVICE) for path in files.devices),
                 *((path, landlock.SCRATCH) for path in files.write),
-            ]
+                *((path, landlock.SCRATCH) for path in (TEMPORARY,) if own_view),
+            ],
+            tcp=own_world and "sockets" in bounds.grants,
         )
     if "seccomp" in layers:
-        seccomp.restrict(programs=programs, others_show=not own_world)
+        seccomp.restrict(programs=programs, others_show=not own_world, grants=bounds.grants)
 
 
 def adopt_orphans() -> None:

@@ -20,6 +20,8 @@ PROC = ("cpuinfo", "meminfo", "stat", "loadavg", "version", "filesystems", "devi
 PLAIN_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 GPU_DEVICES = ("/dev/nvidia*", "/dev/dxg")
 TOOLS = ("CUDA_HOME", "CUDA_PATH", "CC", "TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH", "TRITON_LIBCUDA_PATH")
+TEMPORARY = "/tmp"
+"""For programs that do not ask where to put their files; of use only to a child with a file system of its own."""
 COMPILER_PARTS = ("bin", "lib", "lib32", "lib64", "libexec", "include")
 OURS = ("state", "tools")
 """The parts of this package that children load."""
@@ -35,8 +37,10 @@ class Files(NamedTuple):
     write: tuple[str, ...]
 
 
-def reachable(folder: str, more: tuple[str, ...], *, programs: bool, own_proc: bool) -> Files:
-    """Of a child that works in `folder` and may also read `more`.
+def reachable(
+    folder: str, more: tuple[str, ...], *, programs: bool, own_proc: bool, runs: tuple[str, ...] = ()
+) -> Files:
+    """Of a child that works in `folder`, may also read `more` and start the programs in `runs`.
 
     `programs`: it compiles and uses the GPU. `own_proc`: its /proc shows only processes of its own.
     """
@@ -45,7 +49,7 @@ def reachable(folder: str, more: tuple[str, ...], *, programs: bool, own_proc: b
     devices = PLAIN_DEVICES + (tuple(found for name in GPU_DEVICES for found in glob(name)) if programs else ())
     machine = ("/sys",) if programs else ("/sys/devices/system",)
     return Files(
-        run=(*SYSTEM, *machine, *proc, *python_files(), *_tools()),
+        run=(*SYSTEM, *machine, *proc, *python_files(), *_tools(), *runs),
         read=more,
         devices=devices,
         # CUDA names its threads by writing there.

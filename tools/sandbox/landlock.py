@@ -34,8 +34,8 @@ def abi() -> int:
     return call("syscall", CREATE_RULESET, None, ctypes.c_size_t(0), ABI_VERSION)
 
 
-def restrict(rules: Iterable[tuple[str, int]]) -> None:
-    """Allow these rights beneath these paths, and no others: no TCP, no signals to others.
+def restrict(rules: Iterable[tuple[str, int]], *, tcp: bool = False) -> None:
+    """Allow these rights beneath these paths, and no others: no TCP unless `tcp`, no signals to others.
 
     Paths that do not exist are left out. Needs no_new_privs.
 
@@ -45,7 +45,7 @@ def restrict(rules: Iterable[tuple[str, int]]) -> None:
     version = abi()
     handled = FIRST | (REFER if version >= 2 else 0) | (TRUNCATE if version >= 3 else 0)
     handled |= IOCTL_DEV if version >= 5 else 0
-    attributes = struct.pack("=QQQ", handled, TCP if version >= 4 else 0, SCOPES if version >= 6 else 0)
+    attributes = struct.pack("=QQQ", handled, TCP if version >= 4 and not tcp else 0, SCOPES if version >= 6 else 0)
     size = 24 if version >= 6 else 16 if version >= 4 else 8
     ruleset = call("syscall", CREATE_RULESET, ctypes.create_string_buffer(attributes), ctypes.c_size_t(size), 0)
     try:

@@ -1,7 +1,9 @@
 """Namespaces: a child that sees no process, network or shared memory but its own. Needs user namespaces, or root."""
 
 import ctypes
+import fcntl
 import os
+import socket
 import struct
 from collections.abc import Iterable
 from contextlib import suppress
@@ -14,6 +16,7 @@ NOSUID, NODEV, NOEXEC, BIND, RECURSIVE, PRIVATE, REMOUNT, READ_ONLY = 2, 4, 8, 4
 DETACH = 2
 MOUNT_SETATTR, PIVOT_ROOT = 442, {"x86_64": 155, "aarch64": 41}
 AT_FDCWD, AT_RECURSIVE = -100, 0x8000
+GET_FLAGS, SET_FLAGS, UP = 0x8913, 0x8914, 1
 PROC_WRITABLE = ("sys", "sysrq-trigger", "irq", "bus", "fs")
 """What a process of root's might change in its own /proc even without capabilities."""
 
@@ -37,6 +40,18 @@ def leave_all() -> None:
     mount(None, "/", None, RECURSIVE | PRIVATE)
 
 
+def raise_loopback() -> None:
+    """Let processes of the new network reach each other; nobody else is in it. Called before rights are given up.
+
+    Raises:
+        OSError: the kernel refuses.
+    """
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as end:
+        request = struct.pack("16sh14x", b"lo", 0)
+        flags = struct.unpack("16sh14x", fcntl.ioctl(end, GET_FLAGS, request))[1]
+        fcntl.ioctl(end, SET_FLAGS, struct.pack("16sh14x", b"lo", flags | UP))
+
+
 def fresh_proc(at: str = "/proc") -> None:
     """A /proc that shows the new world: with the old one, CUDA does not start. Called by its init.
 
@@ -46,8 +61,8 @@ def fresh_proc(at: str = "/proc") -> None:
     mount("proc", at, "proc", NOSUID | NODEV | NOEXEC)
 
 
-def see_only(readable: Iterable[str], writable: Iterable[str], root: str) -> None:
-    """Replace the file system by these paths, mounted on the empty folder `root`, and a fresh /proc.
+def see_only(readable: Iterable[str], writable: Iterable[str], root: str, empty: Iterable[str] = ()) -> None:
+    """Replace the file system by these paths, mounted on the empty folder `root`, `empty` ones and a fresh /proc.
 
     Raises:
         OSError: the kernel refuses.
@@ -56,7 +71,8 @@ def see_only(readable: Iterable[str], writable: Iterable[str], root: str) -> Non
     for path in dict.fromkeys(readable):
         if path != "/proc" and os.path.exists(path):
             _bind(path, root, read_only=True)
-    os.makedirs(f"{root}/proc", exist_ok=True)
+    for path in ("/proc", *empty):
+        os.makedirs(f"{root}{path}", exist_ok=True)
     fresh_proc(f"{root}/proc")
     for name in PROC_WRITABLE:
         if os.path.exists(f"{root}/proc/{name}"):

@@ -19,6 +19,10 @@ State = Literal[
     "forbidden",
     "crashed",
 ]
+Grant = Literal["sockets", "fifos", "signals", "subreaper", "modes"]
+GRANTS: tuple[Grant, ...] = ("sockets", "fifos", "signals", "subreaper", "modes")
+"""What a profiler asks for beyond what a candidate gets: sockets of its own network, named pipes, signals among its own
+processes, taking in their orphans, and that changing a file's mode seems to work."""
 TOLD: frozenset[str] = frozenset(("done", "raised", "out_of_memory", "process_limit", "disk_limit", "forbidden"))
 """States that a child may say of itself."""
 BREACHES: dict[str, tuple[Status, str]] = {
@@ -44,6 +48,11 @@ class Bounds:
     """Its working folder, the only one it may write to; a temporary one that is removed afterwards if None."""
     reads: tuple[str, ...] = ()
     """What it may read besides Python, its packages, the system's libraries and its working folder."""
+    runs: tuple[str, ...] = ()
+    """Folders of programs that it may read and start besides the compiler's."""
+    grants: tuple[Grant, ...] = ()
+    """For a profiler around a candidate. Of use only in namespaces of its own, where it also sees no file but its own:
+    whoever may connect reaches every socket that has a name."""
     disk_bytes: int | None = None
     """Of all files it has at a time, deleted ones that are still open and files in memory too; None: as of memory."""
     processes: int = 64

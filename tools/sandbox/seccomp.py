@@ -9,21 +9,25 @@ import ctypes
 import errno
 import os
 import struct
+from collections.abc import Collection
 
 from egg.tools.sandbox import bpf
 from egg.tools.sandbox.bpf import Step
 from egg.tools.sandbox.linux import call
+from egg.tools.sandbox.records import Grant
 from egg.tools.sandbox.syscalls import AUDIT_ARCH, known_machine, number
 
 SET_MODE_FILTER = 1
 GET_ACTION_AVAIL = 2
 ALL_THREADS = 1
 X32 = 0x40000000
-AF_UNIX = 1
+AF_UNIX, AF_INET, AF_INET6, AF_NETLINK = 1, 2, 10, 16
+FILE_KIND, FIFO = 0o170000, 0o010000
 CLONE_THREAD = 0x10000
 CLONE_APART = 0x7E020000 | 0x2000 | 0x8000
 """New namespaces, traced, or a sister of the caller instead of its child."""
-PRCTL_OPTIONS = (1, 4, 22, 35, 36, 0x59616D61)
+SUBREAPER = 36
+PRCTL_OPTIONS = (1, 4, 22, 35, SUBREAPER, 0x59616D61)
 """Death signal, dumpable, seccomp, memory map, subreaper, tracer."""
 IOCTLS = (0x5412, 0x541C)
 """What puts keys into a terminal."""
@@ -51,6 +55,8 @@ OF_ITSELF_WHERE_OTHERS_SHOW = (
     "move_pages",
 )
 DENIED_WHERE_OTHERS_SHOW = ("setpriority", "ioprio_set")
+CONVERSATION = ("connect", "accept", "accept4", "sendto", "sendmsg", "sendmmsg")
+MODES = ("chmod", "fchmod", "fchmodat", "fchmodat2")
 
 
 def available() -> None:
@@ -65,30 +71,31 @@ def available() -> None:
     call("syscall", number("seccomp"), GET_ACTION_AVAIL, 0, action)
 
 
-def restrict(*, programs: bool, others_show: bool) -> None:
+def restrict(*, programs: bool, others_show: bool, grants: Collection[Grant] = ()) -> None:
     """Filter the calling process and all its threads, for good. Needs no_new_privs.
 
     Args:
         programs: whether it may start processes and use Unix sockets.
         others_show: whether it sees processes that are not its own.
+        grants: what it may do all the same; none where others show.
 
     Raises:
         OSError: the kernel refuses.
     """
-    code = bpf.assemble(_steps(programs, others_show))
+    code = bpf.assemble(_steps(programs, others_show, () if others_show else grants))
     buffer = ctypes.create_string_buffer(code)
     program = ctypes.create_string_buffer(struct.pack("@HP", len(code) // 8, ctypes.addressof(buffer)))
     if call("syscall", number("seccomp"), SET_MODE_FILTER, ALL_THREADS, program):
         raise OSError(errno.EBUSY, "a thread has another filter")
 
 
-def _steps(programs: bool, others_show: bool) -> list[Step]:
+def _steps(programs: bool, others_show: bool, grants: Collection[Grant]) -> list[Step]:
     machine = os.uname().machine
     steps = [bpf.load(bpf.ARCH), Step(bpf.EQUAL, 1, 0, AUDIT_ARCH[machine]), bpf.answer(bpf.KILL_PROCESS)]
     steps += [bpf.load(bpf.NUMBER)]
     if machine == "x86_64":
         steps += [Step(bpf.AT_LEAST, 0, 1, X32), bpf.refuse(errno.EPERM)]
-    for name, block in _blocks(programs, others_show).items():
+    for name, block in (_blocks(programs, others_show) | _granted(grants)).items():
         if (call_number := number(name)) is not None:
             steps += bpf.when(call_number, block)
     return [*steps, bpf.answer(bpf.ALLOW)]
@@ -121,6 +128,24 @@ def _emptying(flags: int) -> list[Step]:
     """Not what opens a file to read it and empties it all the same: Landlock before its version 3 asks no right."""
     emptied = [Step(bpf.ANY_BIT, 0, 2, os.O_TRUNC), Step(bpf.ANY_BIT, 1, 0, os.O_WRONLY | os.O_RDWR)]
     return [bpf.argument(flags), *emptied, bpf.refuse(errno.EPERM), bpf.answer(bpf.ALLOW)]
+
+
+def _granted(grants: Collection[Grant]) -> dict[str, list[Step]]:
+    """Blocks that take the place of stricter ones."""
+    yes, blocks = [bpf.answer(bpf.ALLOW)], dict[str, list[Step]]()
+    if "sockets" in grants:
+        blocks |= dict.fromkeys(CONVERSATION, yes)
+        blocks["socket"] = bpf.only(0, (AF_UNIX, AF_INET, AF_INET6, AF_NETLINK), errno.EPERM)
+    if "fifos" in grants:
+        places = {"mknod": 1, "mknodat": 2}
+        blocks |= {name: bpf.only_masked(at, FILE_KIND, FIFO, errno.EPERM) for name, at in places.items()}
+    if "signals" in grants:
+        blocks |= dict.fromkeys(TO_ITSELF, yes)
+    if "subreaper" in grants:
+        blocks["prctl"] = bpf.unless(0, [option for option in PRCTL_OPTIONS if option != SUBREAPER], errno.EPERM)
+    if "modes" in grants:
+        blocks |= dict.fromkeys(MODES, [bpf.refuse(0)])  # done, says the kernel, and does nothing
+    return blocks
 
 
 def _clone(programs: bool) -> list[Step]:

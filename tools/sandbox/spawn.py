@@ -16,7 +16,7 @@ from typing import NoReturn
 
 from egg.tools.sandbox import namespaces
 from egg.tools.sandbox.capabilities import drop_all
-from egg.tools.sandbox.files import reachable
+from egg.tools.sandbox.files import TEMPORARY, reachable
 from egg.tools.sandbox.layers import Layer
 from egg.tools.sandbox.linux import (
     PID_MAX_APART,
@@ -54,7 +54,8 @@ def spawn(layers: Sequence[Layer], bounds: Bounds, live: Callable[[], NoReturn])
         OSError: a layer of namespaces that was said to work does not.
     """
     if "namespaces" in layers:
-        return _spawn_apart("view" in layers, bounds, live)
+        # Whoever may connect is shown no socket that has a name: Landlock does not tell those who may from others.
+        return _spawn_apart("view" in layers or "sockets" in bounds.grants, bounds, live)
     me = os.getpid()
     pid = os.fork()
     if pid == 0:
@@ -93,6 +94,8 @@ def _leave(report: int, life_end: int, wait: int, view: bool, bounds: Bounds, li
     try:
         prctl(PR_SET_DUMPABLE, 1)
         namespaces.leave_all()
+        if "sockets" in bounds.grants:
+            namespaces.raise_loopback()
         said["init"] = _make_init(life_end, view, bounds)
         pid = os.fork()
         if pid == 0:
@@ -155,9 +158,10 @@ def _be_init(life_end: int, told: int, view: bool, bounds: Bounds) -> NoReturn:
 
 
 def _show_only(bounds: Bounds) -> None:
-    files = reachable(bounds.folder or "/", bounds.reads, programs=True, own_proc=True)
+    files = reachable(bounds.folder or "/", bounds.reads, programs=True, own_proc=True, runs=bounds.runs)
     folders = tuple(path for path in files.write if not path.startswith("/proc"))
-    namespaces.see_only((*files.run, *files.read), (*files.devices, *folders), namespaces.empty_root())
+    root = namespaces.empty_root()
+    namespaces.see_only((*files.run, *files.read), (*files.devices, *folders), root, empty=(TEMPORARY,))
 
 
 def _die_with(parent: int | None) -> None:

@@ -1,0 +1,70 @@
+"""A profiler's child: what it needs works there, and only there; what a candidate may not reach stays out of reach."""
+
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from egg.tools.sandbox.client import Bounds, run
+from egg.tools.sandbox.isolation import in_force
+from egg.tools.sandbox.records import GRANTS, Grant
+
+TASK = "tests.tools.sandbox.granted:converse"
+NEEDED = {"tcp", "uds", "abstract", "fifo", "signal", "subreaper", "mode", "temporary", "program"}
+OUT_OF_REACH = {"device", "mode of others", "docker", "relative", "outside", "internet", "secret"}
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Iterator[dict[str, Any]]:
+    if "namespaces" not in in_force(False):
+        pytest.skip("no namespaces here")
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "profiler").write_text("#!/bin/sh\nexit 0\n")
+    os.chmod(tools / "profiler", 0o755)
+    (tmp_path / "secret").write_text("x")
+    with socket.socket() as tcp, socket.socket(socket.AF_UNIX) as unix:
+        tcp.bind(("127.0.0.1", 0))
+        unix.bind(str(tmp_path / "d.sock"))
+        for listener in (tcp, unix):
+            listener.listen()
+        yield {
+            "port": tcp.getsockname()[1],
+            "unix": str(tmp_path / "d.sock"),
+            "secret": str(tmp_path / "secret"),
+            "program": str(tools / "profiler"),
+        }
+
+
+def tried(outside: dict[str, Any], grants: tuple[Grant, ...]) -> dict[str, Any]:
+    bounds = Bounds(seconds=60, grants=grants, runs=(str(Path(outside["program"]).parent),))
+    return run(TASK, outside, bounds).require("converse")
+
+
+def test_a_profilers_child_can_do_what_a_profiler_does_and_no_more(outside: dict[str, Any]) -> None:
+    found = tried(outside, GRANTS)
+    assert NEEDED <= set(found["works"]), found["why"]
+    assert not OUT_OF_REACH & set(found["works"])
+
+
+def test_each_right_is_granted_apart(outside: dict[str, Any]) -> None:
+    only = {
+        "sockets": {"tcp", "uds", "abstract", "temporary"},
+        "fifos": {"fifo"},
+        "signals": {"signal"},
+        "subreaper": {"subreaper"},
+        "modes": {"mode"},
+    }
+    assert set(only) == set(GRANTS)
+    assert set(tried(outside, ())["works"]) == {"program"}
+    for grant in GRANTS:
+        works = set(tried(outside, (grant,))["works"]) - {"program"}
+        assert works == only[grant], grant
+
+
+def test_an_ordinary_child_may_not_start_what_it_was_not_shown(outside: dict[str, Any]) -> None:
+    found = run(TASK, outside, Bounds(seconds=60)).require("converse")
+    assert "program" not in found["works"]
