@@ -19,16 +19,30 @@ class Metric(Record):
     meaning: str
     stages: tuple[Group, ...] = Field((), description="Whose agent is shown it; () for none: it is for the classifier")
     also: tuple[str, ...] = Field((), description="What it is called on other GPUs or by other versions")
+    ratio: tuple[str, str] | None = Field(
+        None, description="Two others whose quotient, in percent, it is where it is not there itself"
+    )
     paper: bool = Field(True, description="Whether it is one of the 24 that EGG reads")
     adds_up: bool = Field(False, description="Whether that of several launches is the sum; else their average by time")
 
 
 _ALL: tuple[Group, ...] = ("structure", "mapping", "tiling", "memory")
 _STALL = "smsp__warp_issue_stalled_{}_per_warp_active.pct"
+_STALLED = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
+_WAITED = "smsp__average_warp_latency_per_inst_issued.ratio"
+"""All that a warp waits between two instructions, in cycles: the sum of the stalled ratios."""
 
 
 def _stall(name: str, reason: str, meaning: str, *, stages: tuple[Group, ...] = (), paper: bool = True) -> Metric:
-    return Metric(name=name, ncu=_STALL.format(reason), unit="%", meaning=meaning, stages=stages, paper=paper)
+    return Metric(
+        name=name,
+        ncu=_STALL.format(reason),
+        unit="%",
+        meaning=meaning,
+        stages=stages,
+        ratio=(_STALLED.format(reason), _WAITED),
+        paper=paper,
+    )
 
 
 METRICS: tuple[Metric, ...] = (
