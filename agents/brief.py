@@ -5,26 +5,27 @@ it depends on the clock or on what was spent, so that the same position always a
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 
-from egg.agents.figures import profile_text
+from egg.agents.figures import diagnosis_text, profile_text
 from egg.agents.guidebook import applying
 from egg.agents.prompting import render
 from egg.agents.sources import fenced, reference
+from egg.state.backbone import Role
 from egg.state.candidate import Attempt, Candidate
+from egg.state.profile import Profile
 from egg.state.run import AgentState
 from egg.state.stage import StageSpec
 from egg.tools.expert import spec_of
 
-Role = Literal["code", "profile", "debug"]
 
-
-def brief(role: Role, state: AgentState) -> list[AnyMessage]:
-    """The messages that an agent starts from."""
+def brief(role: Role, state: AgentState, insight: Profile | None = None) -> list[AnyMessage]:
+    """The messages that an agent starts from. `insight` is what is known of the bottlenecks of the kernel in force."""
     system = SystemMessage(render(f"{role}_system", **_standing(state)))
-    return [system, HumanMessage(render(f"{role}_brief", **_texts(state)))]
+    told = diagnosis_text(insight, state["spec"].group) if insight else None
+    return [system, HumanMessage(render(f"{role}_brief", **_texts(state), diagnosed=told))]
 
 
 def with_facts(role: Role, state: AgentState, messages: Sequence[AnyMessage]) -> list[AnyMessage]:
@@ -59,6 +60,17 @@ def facts(role: Role, state: AgentState) -> dict[str, Any]:
         "plan": plan.model_dump(mode="json") if plan else None,
         "diagnosis": diagnosis.model_dump(mode="json") if diagnosis and broken else None,
         "tried": [attempt.change for attempt in mine(state)],
+        **(_figures(state, incumbent) if role == "profile" else {}),
+    }
+
+
+def _figures(state: AgentState, incumbent: Candidate | None) -> dict[str, Any]:
+    """What the verdict on the kernel in force tells, for the agent that decides from it."""
+    profile = incumbent.evaluation.profile if incumbent and incumbent.evaluation else None
+    return {
+        "profile": profile.brief().model_dump(mode="json") if profile else None,
+        "bottlenecks": [bottleneck.model_dump(mode="json") for bottleneck in state.get("bottlenecks", ())],
+        "headroom": state.get("headroom"),
     }
 
 

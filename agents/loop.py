@@ -9,11 +9,12 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from egg.agents.brief import Role, with_facts
+from egg.agents.brief import with_facts
 from egg.agents.exchange import ExchangeLog, as_exchange, request_key
 from egg.agents.prompting import render
 from egg.agents.provider import ProviderFault, ask
 from egg.agents.sources import expanded
+from egg.state.backbone import Role
 from egg.state.run import AgentState
 from egg.state.settings import Settings
 from egg.state.usage import Usage

@@ -8,6 +8,7 @@ from egg.agents.backbone import check_backbone
 from egg.graph.decide import first_line, milliseconds
 from egg.graph.routes import exhausted, ledger_of
 from egg.graph.stages import CHOOSE_STEP, CONFIRM_STEP
+from egg.state.backbone import Sampling
 from egg.state.candidate import Candidate
 from egg.state.errors import UserError
 from egg.state.evaluation import Evaluation
@@ -36,6 +37,9 @@ def settings_of(request: RunInput) -> Settings:
     return Settings(
         model=request.model,
         base_url=request.base_url,
+        protocol=request.protocol,
+        sampling=Sampling(temperature=request.temperature, effort=request.effort, max_output=request.max_output),
+        roles=request.roles,
         seeds=request.seeds,
         policy=request.policy,
         target=request.target,

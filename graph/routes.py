@@ -85,9 +85,9 @@ def seeds(state: RunState) -> list[Send] | Literal["choose"]:
         Send("seed", stage_input(state, SEED, f"seed-{number}", structure))
         for number, structure in enumerate(structures[: settings.seeds], start=1)
     ]
-    if settings.model != "rulebook" and structures:
+    if settings.with_model and structures:
         expert = stage_input(state, SEED, "seed-expert", structures[0])
-        expert["settings"] = settings.model_copy(update={"model": "rulebook", "base_url": None})
+        expert["settings"] = settings.by_rulebook()
         sends.append(Send("seed", expert))
     return sends or "choose"
 

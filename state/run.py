@@ -10,6 +10,8 @@ from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
 from pydantic import BaseModel, ConfigDict, Field
 
+from egg.state.backbone import Protocol, Roles
+from egg.state.bottleneck import Bottleneck
 from egg.state.candidate import Candidate
 from egg.state.device import Device
 from egg.state.evaluation import Baseline, Evaluation
@@ -28,8 +30,13 @@ class RunInput(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     problem_file: str = Field(min_length=1, description="Path of a problem: Model, get_inputs, get_init_inputs")
-    model: str = Field("rulebook", description="`rulebook`, or `openai:NAME`")
+    model: str = Field("rulebook", description="`rulebook`, `openai:NAME`, or `PROVIDER:NAME` of another provider")
     base_url: str | None = Field(None, description="Endpoint of an OpenAI-compatible server")
+    protocol: Protocol = Field(Protocol.TOOLS, description="How the model calls tools: `tools`, or `text` without any")
+    temperature: float | None = Field(None, ge=0, le=2, description="Sampling temperature; the provider's default")
+    effort: str | None = Field(None, min_length=1, description="Reasoning effort: low, medium, high, ...")
+    max_output: int | None = Field(None, ge=1, description="Cap on the tokens of one answer")
+    roles: Roles = Field(Roles(), description="What is different for the code, profile or debug agent")
     seeds: int = Field(2, ge=1, le=16, description="Seeds, each with another algorithmic structure")
     policy: Policy = Field(Policy.STOCK, description="Floating-point policy of both sides")
     target: Target | None = Field(None, description="GPU to compile for; this machine's own where there is one")
@@ -119,6 +126,8 @@ class AgentState(AgentInput, total=False):
     """An agent's private state."""
 
     messages: Annotated[list[AnyMessage], add_messages]
+    bottlenecks: tuple[Bottleneck, ...]
+    headroom: float | None
     stopped: str | None
     usage: Annotated[Usage, add_usage]
 

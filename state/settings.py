@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from egg.state.backbone import ROLES, RULEBOOK, Backbone, Protocol, Role, RoleBackbone, Roles, Sampling
 from egg.state.record import Record
 from egg.state.search import SearchLimits
 
@@ -34,11 +35,41 @@ class Limits(Record):
 class Settings(Record):
     """Everything but the problem that decides how a run goes."""
 
-    model: str = Field("rulebook", description="`rulebook`, or `openai:NAME` for any OpenAI-compatible endpoint")
+    model: str = Field(RULEBOOK, description="`rulebook`, `openai:NAME`, or `PROVIDER:NAME` of another provider")
     base_url: str | None = Field(None, description="Endpoint of an OpenAI-compatible server")
+    protocol: Protocol = Field(Protocol.TOOLS, description="How the model calls tools")
+    sampling: Sampling = Sampling()
+    roles: Roles = Field(Roles(), description="What is different for each role")
     seeds: int = Field(2, ge=1, le=16, description="Seeds to draft, each with another algorithmic structure")
     policy: Policy = Field(Policy.STOCK, description="Floating-point policy, the same on both sides")
     target: Target | None = Field(None, description="GPU to compile for; the one in this machine where there is one")
     limits: Limits = Limits()
     search: bool = Field(True, description="Whether a machine search chooses numbers in the tuning stages")
     search_limits: SearchLimits = Field(SearchLimits(), description="Caps on the search of one stage")
+
+    def backbone(self, role: Role) -> Backbone:
+        """Who plays a role, and how it is asked."""
+        run = Backbone(model=self.model, base_url=self.base_url, protocol=self.protocol, **self.sampling.model_dump())
+        mine: RoleBackbone = getattr(self.roles, role)
+        return mine.over(run)
+
+    @property
+    def with_model(self) -> bool:
+        """Whether any role is played by an LLM."""
+        return not all(self.backbone(role).is_rulebook for role in ROLES)
+
+    def by_rulebook(self) -> "Settings":
+        """The same run without an LLM."""
+        return self.asking(model=RULEBOOK)
+
+    def asking(
+        self,
+        model: str,
+        base_url: str | None = None,
+        protocol: Protocol = Protocol.TOOLS,
+        sampling: Sampling | None = None,
+        roles: Roles | None = None,
+    ) -> "Settings":
+        """The same run with another backbone."""
+        changes = {"model": model, "base_url": base_url, "protocol": protocol}
+        return self.model_copy(update={**changes, "sampling": sampling or Sampling(), "roles": roles or Roles()})

@@ -7,9 +7,10 @@ from typing import cast
 import pytest
 from jinja2 import UndefinedError
 
-from egg.agents.brief import Role, brief, facts
+from egg.agents.brief import brief, facts
 from egg.agents.prompting import render
 from egg.agents.sources import expanded
+from egg.state.backbone import Role
 from egg.state.candidate import Attempt, Candidate
 from egg.state.evaluation import Evaluation, Launch, StaticProfile, Status
 from egg.state.ledger import Decision, Verb
