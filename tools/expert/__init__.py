@@ -13,9 +13,12 @@ A kind is the module of its name (`gemm`, `attention`, `rows/`, ...); beside it 
 the graph), `_text` (templates) and `_moves` (rules for changing its decisions, which `moves` ranks).
 """
 
+from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from time import perf_counter
+from typing import Any
 
 from egg.state.device import Device
 from egg.state.problem import Problem
@@ -36,6 +39,7 @@ __all__ = [
     "moves",
     "spec_of",
     "write_kernel",
+    "write_variants",
 ]
 
 BOUNDS = Bounds(seconds=180)
@@ -59,7 +63,53 @@ def write_kernel(
     Raises:
         MachineError: no child process could be started.
     """
-    payload = {
+    payload = _payload(problem, policy, device, structure, spec, edits)
+
+    def produce() -> Skeleton:
+        reply = run("egg.tools.tasks.write:run", payload, BOUNDS)
+        if not reply.ok:
+            return whole_module(problem.source, policy, f"the expert library failed on it: {reply.error}")
+        return Skeleton.model_validate(reply.value)
+
+    return store.get("skeleton", _key(payload, device), Skeleton, produce)
+
+
+def write_variants(
+    problem: Problem,
+    *,
+    policy: Policy,
+    device: Device,
+    spec: KernelSpec,
+    variants: Sequence[Edits],
+    store: Store,
+) -> list[Skeleton | None]:
+    """What `write_kernel` gives for `spec` with each of these edits, all written by one child; None where it fails."""
+    payloads = [_payload(problem, policy, device, None, spec, edits) for edits in variants]
+    found = [store.find("skeleton", _key(payload, device), Skeleton) for payload in payloads]
+    missing = [i for i, skeleton in enumerate(found) if skeleton is None]
+    if not missing:
+        return found
+    began = perf_counter()
+    asked = payloads[missing[0]] | {"variants": [variants[i] for i in missing]}
+    reply = run("egg.tools.tasks.write:run_all", asked, BOUNDS)
+    if not reply.ok:
+        return found
+    each = (perf_counter() - began) / len(missing)
+    for i, written in zip(missing, reply.value["skeletons"], strict=True):
+        skeleton = found[i] = Skeleton.model_validate(written)
+        store.keep("skeleton", _key(payloads[i], device), skeleton, each)
+    return found
+
+
+def _payload(
+    problem: Problem,
+    policy: Policy,
+    device: Device,
+    structure: str | None,
+    spec: KernelSpec | None,
+    edits: Edits | None,
+) -> dict[str, Any]:
+    return {
         "source": problem.source,
         "small_source": problem.small_source,
         "policy": policy.value,
@@ -69,14 +119,9 @@ def write_kernel(
         "edits": edits,
     }
 
-    def produce() -> Skeleton:
-        reply = run("egg.tools.tasks.write:run", payload, BOUNDS)
-        if not reply.ok:
-            return whole_module(problem.source, policy, f"the expert library failed on it: {reply.error}")
-        return Skeleton.model_validate(reply.value)
 
-    key = {**payload, "device": [device.target, device.multiprocessors, device.software], "library": library_version()}
-    return store.get("skeleton", key, Skeleton, produce)
+def _key(payload: dict[str, Any], device: Device) -> dict[str, Any]:
+    return {**payload, "device": [device.target, device.multiprocessors, device.software], "library": library_version()}
 
 
 @cache

@@ -1,6 +1,7 @@
 """Run in a child: from a problem and decisions to the text of kernel.py."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from egg.state.device import Device
 from egg.state.settings import Policy
@@ -33,6 +34,11 @@ class Order:
 
 def write(order: Order) -> Skeleton:
     """A whole kernel.py; the module as it is where nothing can be expressed."""
+    return write_all(order, [order.edits])[0]
+
+
+def write_all(order: Order, variants: Sequence[Edits | None]) -> list[Skeleton]:
+    """The same with each of these edits in place of the order's own; the module is captured once for all of them."""
     try:
         structure = order.structure or (order.spec.structure if order.spec else None)
         captured = capture(order.source, order.small_source, collapsed=structure == COLLAPSE)
@@ -40,6 +46,13 @@ def write(order: Order) -> Skeleton:
             structure = best(captured)
             if structure == COLLAPSE:
                 captured = capture(order.source, order.small_source, collapsed=True)
+    except (Inexpressible, Unprintable) as reason:
+        return [whole_module(order.source, order.policy, str(reason)) for _ in variants]
+    return [_written(replace(order, edits=edits), captured, structure) for edits in variants]
+
+
+def _written(order: Order, captured: Capture, structure: str) -> Skeleton:
+    try:
         return _write(order, captured, structure)
     except (Inexpressible, Unprintable) as reason:
         return whole_module(order.source, order.policy, str(reason))

@@ -26,7 +26,6 @@ from egg.tools.timing.nvml import Reader, Reading
 from egg.tools.timing.session import CANDIDATE, EAGER, Samples, Session
 from egg.tools.timing.sides import BOUNDS, TASK, LeftOut, Side, checked, payload, starved
 
-
 NO_ROOM = "the memory that it takes is needed by the others"
 
 
@@ -111,7 +110,7 @@ def _session(taken: Taken, job: Job, sides: dict[str, Side], plan: Plan, root: P
     reusable = False
     try:
         with _timed(taken, "opening"):
-            _open(workers, taken, job, sides, seed, root)
+            open_sides(workers, taken, job, sides, seed, root)
         present = {name: side for name, side in sides.items() if name in workers}
         session = Session(present, workers, plan.rounds, plan.outputs, job.reader, Random(secret()))
         began = perf_counter()
@@ -141,7 +140,9 @@ def _session(taken: Taken, job: Job, sides: dict[str, Side], plan: Plan, root: P
             worker.close()
 
 
-def _open(workers: dict[str, Worker], taken: Taken, job: Job, sides: dict[str, Side], seed: int, root: Path) -> None:
+def open_sides(
+    workers: dict[str, Worker], taken: Taken, job: Job, sides: dict[str, Side], seed: int, root: Path
+) -> None:
     """Set up all that are not there yet: those that tune themselves on the GPU one by one, the others together."""
 
     def start(name: str) -> Worker:
@@ -167,7 +168,7 @@ def _open(workers: dict[str, Worker], taken: Taken, job: Job, sides: dict[str, S
         for name in wanted:
             workers.pop(name).close()
         taken.left_out |= dict.fromkeys(spare, NO_ROOM)
-        return _open(workers, taken, job, {n: side for n, side in sides.items() if n not in spare}, seed, root)
+        return open_sides(workers, taken, job, {n: side for n, side in sides.items() if n not in spare}, seed, root)
     for name, side in sides.items():
         try:
             checked(workers[name].opened, name, side)

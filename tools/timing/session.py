@@ -50,8 +50,9 @@ class Session:
 
     def __init__(
         self, sides: Mapping[str, Side], workers: Mapping[str, Worker], rounds: int, outputs: int, reader: Reader,
-        random: Random,
+        random: Random, share: float = 1.0,
     ) -> None:  # fmt: skip
+        """`share`: part of the usual samples of a block, where times only order kernels."""
         self.sides, self.workers, self.reader, self.random = dict(sides), workers, reader, random
         self.taken = {name: Samples() for name in sides}
         self.left_out: dict[str, str] = {}
@@ -63,7 +64,7 @@ class Session:
         told = {name: opened(worker.opened.value) for name, worker in workers.items()}
         self.typical = {name: one.typical_ms for name, one in told.items()}
         self.sets = {name: one.sets for name, one in told.items()}
-        self.blocks = 2 * rounds
+        self.blocks, self.share = 2 * rounds, share
         self.chosen: set[int] = set()
         """Which of the candidate's samples are kept."""
         if CANDIDATE in workers:
@@ -117,7 +118,7 @@ class Session:
     def _size(self, name: str) -> int:
         """Samples of a block."""
         usual = SIDE_MS / self.blocks / (self.typical[name] + CALL_MS)
-        return int(max(LEAST, min(SAMPLES / self.blocks, usual)))
+        return int(max(LEAST, self.share * min(SAMPLES / self.blocks, usual)))
 
     def beside(self, wanted: bool) -> None:
         """What is reported beside the figures, last, since a graph that cannot be captured may spoil a process."""

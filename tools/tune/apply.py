@@ -1,0 +1,87 @@
+"""From points to sources: expert kernels by edits of their decisions, any other by its constants and configurations."""
+
+from collections.abc import Sequence
+
+from egg.state.device import Device
+from egg.state.problem import Problem
+from egg.state.search import SearchSpace, Values
+from egg.state.settings import Policy
+from egg.tools.expert import Edits, KernelSpec, spec_of, write_variants
+from egg.tools.store import Store
+from egg.tools.tune import autotuned
+from egg.tools.tune.constants import changed, constants
+
+
+def sources(
+    problem: Problem, source: str, points: Sequence[Values], device: Device, policy: Policy, store: Store
+) -> list[str | None]:
+    """The kernel of each point; None where the library cannot write it."""
+    if spec := spec_of(source):
+        edits = [_edits(spec, values) for values in points]
+        wanted = [edit for edit in edits if edit]
+        written = iter(
+            write_variants(problem, policy=policy, device=device, spec=spec, variants=wanted, store=store)
+            if wanted
+            else ()
+        )
+        found: list[str | None] = []
+        for edit in edits:
+            skeleton = next(written) if edit else None
+            if skeleton is not None and _given_up(spec, skeleton.spec):
+                skeleton = None
+            found.append(source if not edit else tidy(skeleton.source) if skeleton else None)
+        return found
+    return [_rewritten(source, values) for values in points]
+
+
+def code_of(source: str) -> str:
+    """The source without the line that says what it was written from: what two equal kernels share."""
+    if spec_of(source) is None:
+        return source
+    return source.split("\n", 1)[1] if source.startswith("#") else source
+
+
+def tidy(source: str) -> str:
+    """One newline at the end and none before the first line, as the ids of all kernels are of."""
+    return source.strip("\n") + "\n"
+
+
+def usable(source: str, space: SearchSpace, names: Sequence[str]) -> str | None:
+    """Why this space is none of the source's; None if it is."""
+    unknown = [parameter.name for parameter in space.parameters if parameter.name not in names]
+    if unknown:
+        known = ", ".join(names) or "none: give it module-level constants, such as BLOCK = 128"
+        return f"no parameter {', '.join(unknown)} in the kernel; it has {known}"
+    return None
+
+
+def _edits(spec: KernelSpec, values: Values) -> Edits:
+    """What a point changes of the decisions."""
+    edits: Edits = {}
+    for name, value in values.items():
+        region, group, key = name.split(".")
+        decided = spec.region(region)
+        if decided is not None and decided.model_dump()[group].get(key, _MISSING) != value:
+            edits.setdefault(region, {}).setdefault(group, {})[key] = value
+    return edits
+
+
+_MISSING = object()
+
+
+def _given_up(before: KernelSpec, after: KernelSpec) -> bool:
+    """Whether a region that was Triton became a PyTorch call: the library cannot write it so."""
+    then = {region.name: region.in_torch for region in before.regions}
+    return not after.regions or any(region.in_torch and not then.get(region.name, True) for region in after.regions)
+
+
+def _rewritten(source: str, values: Values) -> str:
+    known: Values = constants(source)
+    own: Values = {}
+    choice: dict[str, int | str] = {}
+    for name, value in values.items():
+        if name.endswith(autotuned.SUFFIX):
+            choice[name.removesuffix(autotuned.SUFFIX)] = value
+        elif known[name] != value:  # what stays is not even spelled anew
+            own[name] = value
+    return autotuned.picked(changed(source, own), choice)
