@@ -25,3 +25,19 @@ class Device(Record):
     peak: dict[str, float] = Field(description="FLOP/s by precision: fp32, tf32, fp16, bf16, int8")
     rates_from: str = Field(description="`datasheet`, or how the rates were measured")
     software: dict[str, str] = Field(description="Versions of torch, triton, python, cuda")
+
+    @property
+    def amd(self) -> bool:
+        return self.target.startswith("gfx")
+
+    @property
+    def warp(self) -> int:
+        """Threads that go in step: a warp, or a wavefront of CDNA."""
+        return 64 if self.amd else 32
+
+    @property
+    def capability(self) -> tuple[int, int]:
+        """As PyTorch tells it: (9, 0) of `sm_90`, (9, 4) of `gfx942`."""
+        if self.amd:
+            return int(self.target[3:-2]), int(self.target[-2], 16)
+        return divmod(int(self.target.removeprefix("sm_")), 10)

@@ -67,6 +67,7 @@ class Launch(Record):
     arguments: tuple[Argument, ...] = ()
     options: dict[str, str] = Field({}, description="What the launch asks of the compiler, where it is not the usual")
     stack_bytes: int = Field(0, description="Local memory of a thread: its stack, spilled registers within it")
+    bulk: bool = Field(False, description="TMA moves tiles, so that those have no width of a thread")
     load_bits: int | None = Field(None, description="Commonest width of a thread's loads from global memory")
     store_bits: int | None = None
     narrowest_load_bits: int | None = Field(

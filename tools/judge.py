@@ -90,7 +90,8 @@ def _ours(
     with ThreadPoolExecutor(1) as pool:  # compiling and running are different processes: both at once
         checking = pool.submit(check, problem, source, device, policy, store, cases="confirm" if confirm else "search")
         try:
-            profile = seen["profile"] = static_profile(problem, source, device, policy, store)
+            profile = static_profile(problem, source, device, policy, store)
+            seen["profile"] = profile.brief()
         except Unfinished:
             if (evaluation := checking.result()).ok:
                 raise

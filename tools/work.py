@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from math import prod
 
 LOCATION = re.compile(r"\s*loc\((?:[^()]|\([^()]*\))*\)\s*$")
+ALIAS = re.compile(r"^(#loc\d*) = (loc\(.*\))$")
+PLACE = re.compile(r'"([^"]*)":(\d+):|(#loc\d*)')
 ASSIGN = re.compile(r"^(?:(%[\w#.$-]+)(?::\d+)? = )?\"?([a-z_]+\.[\w.]+)\"?\s*(.*)$")
 FOR = re.compile(r"scf\.for (%[\w.$-]+) = (%?[\w.$#-]+) to (%?[\w.$#-]+) step (%?[\w.$#-]+)")
 TENSOR = re.compile(r"tensor(?:desc)?<((?:\d+x)*)([^,>]+)")
@@ -23,6 +25,7 @@ PRODUCTS = {"tf32x3": ("tf32", 3), "bf16x3": ("bf16", 3), "bf16x6": ("bf16", 6),
 INPUTS = {"f16": "fp16", "bf16": "bf16", "i8": "int8"}
 SLOW = ("math.", "arith.divf", "tt.extern_elementwise", "tt.precise_divf", "tt.precise_sqrt")
 QUICK = ("math.fma", "math.abs", "math.floor", "math.ceil")
+NO_FLOPS = ("arith.truncf", "arith.extf", "arith.cmpf")
 SLOW_COST = 6.0  # a special-function unit does 16 lanes a clock where the ordinary ones do 128, beside them
 
 BINARY: dict[str, Callable[[int, int], int]] = {
@@ -52,6 +55,10 @@ class Work:
     """FLOPs in matrix products by the precision whose unit does them; a product in three passes counts thrice."""
     alu: float = 0.0
     """Elementwise operations, slow ones weighted."""
+    elementwise: float = 0.0
+    """FLOPs outside matrix products; reductions among them, a function of the special-function unit as one."""
+    by_line: dict[int, tuple[float, float]] = field(default_factory=dict)
+    """Bytes loaded and stored by line of the source."""
     step_bytes: float = 0.0
     steps: float = 1.0
     guessed: bool = False
@@ -67,8 +74,39 @@ class Scope:
     loads: float = 0.0
 
 
-def count_work(ttir: str, scalars: Mapping[str, int], grid: tuple[int, ...]) -> Work:
-    """Count loads, stores, products and elementwise work of all programs of a launch."""
+class Places:
+    """Lines of one source file behind the locations of an IR text: of what was inlined, its own if it has one there."""
+
+    def __init__(self, ttir: str, file: str) -> None:
+        self.file = file
+        found = (ALIAS.match(line) for line in ttir.splitlines() if line.startswith("#loc"))
+        self._aliases = {alias.group(1): alias.group(2) for alias in found if alias}
+        self._lines: dict[str, int] = {}
+
+    def line(self, location: str) -> int:
+        """Of `loc(...)`; 0 if it does not lead to the file."""
+        if location not in self._lines:
+            self._lines[location] = 0  # and so a circle, which no compiler writes, ends
+            found = (self._step(*place.groups()) for place in PLACE.finditer(location))
+            self._lines[location] = next((line for line in found if line), 0)
+        return self._lines[location]
+
+    def _step(self, file: str | None, line: str, alias: str) -> int:
+        if alias:
+            return self.line(self._aliases.get(alias, ""))
+        return int(line) if file == self.file else 0
+
+
+def count_work(ttir: str, scalars: Mapping[str, int], grid: tuple[int, ...], file: str = "") -> Work:
+    """Count loads, stores, products and elementwise work of all programs of a launch.
+
+    Args:
+        ttir: the IR as text.
+        scalars: values of integer arguments.
+        grid: programs.
+        file: the source whose lines are wanted in `by_line`, as locations name it.
+    """
+    places = Places(ttir, file)
     programs = prod(grid)
     axes = dict(zip("xyz", (*grid, 1, 1)[:3], strict=True))
     values: dict[str, int] = {}
@@ -79,12 +117,18 @@ def count_work(ttir: str, scalars: Mapping[str, int], grid: tuple[int, ...]) -> 
             values |= {f"%{n}": scalars[n] for n in ARGUMENT.findall(line) if n in scalars}
         if line.startswith("}") and len(scopes) > 1:
             _close(scopes.pop(), work)
+            if line.startswith("})") and (tensors := TENSOR.findall(line)):  # of a reduction or a scan
+                work.elementwise += _elements(tensors[0]) * scopes[-1].turns * programs
         if line.endswith("{"):
             scopes.append(Scope(scopes[-1].turns * _turns(line, values, work)))
         elif found := ASSIGN.match(line):
             name, op, rest = found.groups()
             _evaluate(name, op, rest, values, axes)
-            _tally(op, rest, scopes[-1], programs, work)
+            moved = _tally(op, rest, scopes[-1], programs, work)
+            if file and any(moved) and (location := LOCATION.search(raw)):
+                at = places.line(location.group().strip())
+                before = work.by_line.get(at, (0.0, 0.0))
+                work.by_line[at] = (before[0] + moved[0], before[1] + moved[1])
     while scopes:
         _close(scopes.pop(), work)
     return work
@@ -133,22 +177,28 @@ def _evaluate(name: str | None, op: str, rest: str, values: dict[str, int], axes
             values[name] = BINARY[op](left, right)
 
 
-def _tally(op: str, rest: str, scope: Scope, programs: int, work: Work) -> None:
+def _tally(op: str, rest: str, scope: Scope, programs: int, work: Work) -> tuple[float, float]:
+    """Add one operation; bytes that it loads and stores."""
     tensors = TENSOR.findall(rest)
     if not tensors:
-        return
+        return 0.0, 0.0
     often = scope.turns * programs
     if op in ("tt.load", "tt.descriptor_load", "tt.descriptor_gather"):
         size = _bytes(tensors[-1])
         scope.loads += size
         work.load_bytes += size * often
+        return size * often, 0.0
     elif op in ("tt.store", "tt.descriptor_store", "tt.descriptor_scatter", "tt.atomic_rmw", "tt.descriptor_reduce"):
         work.store_bytes += _bytes(tensors[0]) * often
+        return 0.0, _bytes(tensors[0]) * often
     elif op in ("tt.dot", "tt.dot_scaled"):
         _dot(rest, tensors, often, work)
     elif op.startswith(SLOW) or (op.startswith("arith.") and op.endswith("f")):
         slow = op.startswith(SLOW) and not op.startswith(QUICK)
         work.alu += (SLOW_COST if slow else 1.0) * _elements(tensors[-1]) * often
+        if op not in NO_FLOPS:
+            work.elementwise += (2.0 if op == "math.fma" else 1.0) * _elements(tensors[-1]) * often
+    return 0.0, 0.0
 
 
 def _dot(rest: str, tensors: list[tuple[str, str]], often: float, work: Work) -> None:

@@ -94,7 +94,7 @@ def _compiled(state: AgentState, source: str) -> Answer:
         text = f"Kernel {name}: {error.status}: {error.feedback}"
         return text, {"kernel": name, "ok": False, "status": str(error.status), "feedback": error.feedback}
     text = f"Kernel {name} compiles for {profile.target}.\n{profile_text(profile, state['baseline'])}"
-    return text, {"kernel": name, "ok": True, "profile": profile.model_dump(mode="json")}
+    return text, {"kernel": name, "ok": True, "profile": profile.brief().model_dump(mode="json")}
 
 
 def _base(state: AgentState) -> str | None:

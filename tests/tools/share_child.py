@@ -6,6 +6,7 @@ from typing import Any
 import torch
 
 from egg.tools.device import detect_device
+from egg.tools.tasks.desk import Desk
 from egg.tools.tasks.launches import Launches
 from egg.tools.tasks.module import load_module
 from egg.tools.tasks.share import activities
@@ -43,7 +44,7 @@ def more(x):
 
 def launched(payload: dict[str, Any]) -> dict[str, Any]:
     """Launches seen, those that reached the driver, and those handed to `around`."""
-    recorder = Recorder(detect_device("sm_90"))
+    recorder = Recorder(detect_device("sm_90"), Desk(eager=False))
     recorder.install()
     launches = Launches(Path("candidate.py").absolute())
     launches.seen, launches.mode = [], payload["mode"]

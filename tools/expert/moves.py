@@ -38,7 +38,7 @@ def _proposals(
 
 def _share(profile: StaticProfile | None, region: RegionSpec, count: int) -> float:
     """The region's part of the predicted time; an equal part where nothing is predicted."""
-    own = sum(launch.estimate_ms for launch in launches_of(profile, region))
+    own = sum(launch.calls * launch.estimate_ms for launch in launches_of(profile, region))
     if profile is None or not own or profile.estimate_ms <= 0:
         return 1.0 / max(1, count)
     return min(1.0, own / profile.estimate_ms)

@@ -1,4 +1,4 @@
-"""Registers and spills of a compiled kernel, from its cubin."""
+"""Registers and spills of a compiled kernel: from ptxas's own log, else from its cubin."""
 
 import re
 import struct
@@ -6,22 +6,35 @@ import subprocess
 import tempfile
 from typing import NamedTuple
 
+FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+REGISTERS = re.compile(r"Used (\d+) registers")
+
 
 class Resources(NamedTuple):
-    """Per thread: registers, and bytes of local memory (what is spilled, and arrays that registers cannot hold)."""
+    """Per thread: registers, bytes of local memory, and how many of them hold what registers could not."""
 
     registers: int
+    stack: int
     spills: int
 
 
-def resources(cubin: bytes, kernel: str) -> Resources:
-    """Ask cuobjdump, which Triton ships; without it the ELF headers still tell the registers (spills read as 0)."""
-    dumped = _dump(cubin)
-    usage = re.search(rf"Function {re.escape(kernel)}:\s*REG:(\d+) STACK:(\d+) SHARED:\d+ LOCAL:(\d+)", dumped or "")
+def resources(cubin: bytes, kernel: str, log: str = "") -> Resources:
+    """As ptxas says with `-v`; else as cuobjdump does (all of the stack counts as spilled); else registers only."""
+    frame, used = FRAME.search(log), REGISTERS.search(log)
+    if frame and used:
+        stack, stored, loaded = map(int, frame.groups())
+        return Resources(int(used.group(1)), stack, min(stack, max(stored, loaded)))
+    dumped = _tool("cuobjdump", "--dump-resource-usage", cubin)
+    usage = re.search(rf"Function {re.escape(kernel)}:\s*REG:(\d+) STACK:(\d+) SHARED:\d+ LOCAL:(\d+)", dumped)
     if usage:
         registers, stack, local = map(int, usage.groups())
-        return Resources(registers, max(stack, local))
-    return Resources(registers_of(cubin, kernel), 0)
+        return Resources(registers, max(stack, local), max(stack, local))
+    return Resources(registers_of(cubin, kernel), 0, 0)
+
+
+def disassembled(cubin: bytes) -> str:
+    """SASS with line information; empty where nvdisasm, which Triton ships, does not work."""
+    return _tool("nvdisasm", "-g", cubin)
 
 
 def registers_of(cubin: bytes, kernel: str) -> int:
@@ -36,14 +49,14 @@ def registers_of(cubin: bytes, kernel: str) -> int:
     raise ValueError(f"no kernel {kernel} in the cubin")
 
 
-def _dump(cubin: bytes) -> str | None:
+def _tool(name: str, option: str, cubin: bytes) -> str:
     from triton import knobs
 
     try:
         with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
             file.write(cubin)
             file.flush()
-            command = [knobs.nvidia.cuobjdump.path, "--dump-resource-usage", file.name]
-            return subprocess.run(command, capture_output=True, text=True, timeout=30, check=True).stdout
+            command = [getattr(knobs.nvidia, name).path, option, file.name]
+            return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
     except (OSError, RuntimeError, subprocess.SubprocessError):
-        return None
+        return ""

@@ -1,5 +1,6 @@
-"""Child task: a candidate's forward pass on meta tensors, each launch compiled for the target and written down."""
+"""Worker task: a candidate's forward pass on tensors without data, each launch written down for the target."""
 
+from collections.abc import Generator
 from types import ModuleType
 from typing import Any
 
@@ -11,25 +12,43 @@ from torch.utils.flop_counter import flop_registry
 
 from egg.state.device import Device
 from egg.tools.estimate import TorchFacts
+from egg.tools.launched import Seen
 from egg.tools.tasks import warm  # noqa: F401
+from egg.tools.tasks.desk import Desk
 from egg.tools.tasks.faults import explain
 from egg.tools.tasks.module import build_model, load_module, make_inputs, set_policy
-from egg.tools.tasks.target import Recorder, spanned_bytes
+from egg.tools.tasks.spans import spanned_bytes
+from egg.tools.tasks.target import Recorder
 
+Json = dict[str, Any]
 META = torch.device("meta")
 FREE = {"empty", "empty_strided", "empty_like", "new_empty", "new_empty_strided", "_unsafe_view", "lift_fresh"}
 
 
-def record(payload: dict[str, Any]) -> dict[str, Any]:
-    """Launches and PyTorch operators of one forward pass.
+def record(payload: Json) -> Generator[Json, Json, None]:
+    """Launches and PyTorch operators of one forward pass; the kernels are compiled by whoever is told of them.
 
     Args:
-        payload: `problem` and `source` (texts), `policy`, and `device` (a `Device` as JSON).
+        payload: `problem` and `source` (texts), `policy`, `device` (a `Device` as JSON), and whether to be `eager`.
+
+    Yields:
+        `jobs` that are new and numbers of those whose outcome is `need`ed, to be sent as `compiled` by number;
+        at the end `launches` and `operators`.
 
     Raises:
         CandidateError: whatever the candidate raised, with the line of its source.
     """
-    recorder = Recorder(Device.model_validate(payload["device"]))
+    desk = Desk(eager=payload["eager"])
+    desk.employ(lambda: _recorded(payload, desk))
+    while (asked := desk.asked()) is not None:
+        answer = yield asked
+        if asked["need"]:
+            desk.tell(answer["compiled"])
+    yield desk.result()
+
+
+def _recorded(payload: Json, desk: Desk) -> Json:
+    recorder = Recorder(Device.model_validate(payload["device"]), desk)
     set_policy(payload["policy"])
     problem = load_module(payload["problem"], "problem")
     inputs = make_inputs(problem, 0, "meta")
@@ -42,8 +61,19 @@ def record(payload: dict[str, Any]) -> dict[str, Any]:
             model(*inputs)
     except Exception as error:
         raise explain(error, payload["source"]) from error
-    launches = [launch.model_dump() for launch in recorder.launches]
+    launches = [launch.model_dump() for launch in merged(recorder.launches)]
     return {"launches": launches, "operators": [op.model_dump() for op in operators.seen]}
+
+
+def merged(launches: list[Seen]) -> list[Seen]:
+    """Equal launches as one, in the order of their first."""
+    counts: dict[str, int] = {}
+    firsts: dict[str, Seen] = {}
+    for seen in launches:
+        key = seen.model_dump_json(exclude={"configs"})
+        firsts.setdefault(key, seen)
+        counts[key] = counts.get(key, 0) + seen.calls
+    return [firsts[key].model_copy(update={"calls": count}) for key, count in counts.items()]
 
 
 def _without_data(class_: type[torch.nn.Module], problem: ModuleType) -> torch.nn.Module:

@@ -25,8 +25,8 @@ from egg.tools.tasks.launches import Launches
 from egg.tools.tasks.module import build_model, load_module, set_policy, share_weights
 from egg.tools.tasks.raw import dump
 from egg.tools.tasks.share import trace
+from egg.tools.tasks.spans import spanned_bytes, tensors_in
 from egg.tools.tasks.tamper import Tampering
-from egg.tools.tasks.target import spanned_bytes, tensors_in
 from egg.tools.tasks.timed import compare_timed
 
 SETTLE_CALLS = 10

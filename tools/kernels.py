@@ -1,0 +1,141 @@
+"""Kernels compiled ahead of time: each once for a target, whoever asks for it, as many at a time as there are cores.
+
+The compiler runs in a few children that stay. They see a kernel's IR and no candidate, so one candidate cannot spoil
+what is kept of another's kernels.
+"""
+
+import os
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from types import TracebackType
+from typing import Self
+from weakref import WeakValueDictionary
+
+from egg.state.device import Device
+from egg.state.evaluation import Status
+from egg.tools.assembly.compiled import Compiled
+from egg.tools.errors import CandidateError
+from egg.tools.launched import Job
+from egg.tools.sandbox.client import Bounds, Reply, Worker, open_worker
+from egg.tools.sandbox.pool import forget
+from egg.tools.store import Store, digest
+
+VERSION = 2
+BOUNDS = Bounds(seconds=60)
+SECONDS = 180.0
+"""For one kernel."""
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+ENDINGS = {
+    "timeout": (Status.TIMEOUT, "compiling one kernel takes too long: make it smaller, unroll less"),
+    "out_of_memory": (Status.OUT_OF_MEMORY, "compiling one kernel takes too much memory: make it smaller"),
+}
+CRASHED = (Status.COMPILE_ERROR, "the compiler crashed on a kernel")
+
+
+class Unfinished(CandidateError):
+    """Something did not come to an end; where the candidate is run, it may show better why."""
+
+
+class Compilers:
+    """The children: idle ones, at most as many as were ever needed at once."""
+
+    def __init__(self) -> None:
+        self._room = threading.BoundedSemaphore(CORES)
+        self._lock = threading.Lock()
+        self._idle: list[tuple[int, Worker]] = []
+
+    def compile(self, job: Job, target: str) -> Compiled:
+        """Without looking whether it is known.
+
+        Raises:
+            Unfinished: the compiler did not end by itself.
+            MachineError: no child could be started.
+        """
+        with self._room:
+            reply = self._ask(job, target)
+            if reply.state == "crashed":  # or somebody has killed it
+                self._dismiss()
+                reply = self._ask(job, target)
+        if reply.ok:
+            return Compiled.model_validate(reply.value)
+        status, meaning = ENDINGS.get(reply.state, CRASHED)
+        raise Unfinished(status, f"{meaning} ({job.name})")
+
+    def _ask(self, job: Job, target: str) -> Reply:
+        worker = self._take()
+        try:
+            reply = worker.ask({"ttir": job.ttir, "options": job.options, "target": target}, SECONDS)
+        except BaseException:
+            worker.close()
+            raise
+        if reply.ok:
+            with self._lock:
+                self._idle.append((os.getpid(), worker))
+        else:
+            worker.close()
+            if worker.lost:
+                forget(worker.zygote)
+        return reply
+
+    def _take(self) -> Worker:
+        with self._lock:
+            while self._idle:
+                owner, worker = self._idle.pop()
+                if owner == os.getpid():
+                    return worker
+        return open_worker("egg.tools.tasks.kernel:serve", {}, BOUNDS)
+
+    def _dismiss(self) -> None:
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for owner, worker in idle:
+            if owner == os.getpid():
+                worker.close()
+
+
+_compilers = Compilers()
+_locks: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
+_guard = threading.Lock()
+
+
+def compiled(job: Job, device: Device, store: Store) -> Compiled:
+    """The kernel, compiled now if nobody has yet. Threads that ask for the same one wait for each other.
+
+    Raises:
+        Unfinished, MachineError: as `Compilers.compile`.
+    """
+    key = {
+        "ttir": job.ttir,
+        "options": job.options,
+        "target": device.target,
+        "triton": device.software.get("triton"),
+        "version": VERSION,
+    }
+    with _guard:
+        lock = _locks.setdefault(digest(key), threading.Lock())
+    with lock:
+        return store.get("kernel", key, Compiled, lambda: _compilers.compile(job, device.target))
+
+
+class Batch:
+    """Kernels of one candidate, compiled as they come in. What has not begun when it is left is dropped."""
+
+    def __init__(self, device: Device, store: Store) -> None:
+        self.device, self.store = device, store
+        self.jobs: list[Job] = []
+        self._pool = ThreadPoolExecutor(CORES)
+        self._futures: list[Future[Compiled]] = []
+
+    def add(self, job: Job) -> None:
+        self.jobs.append(job)
+        self._futures.append(self._pool.submit(compiled, job, self.device, self.store))
+
+    def outcome(self, number: int) -> Compiled:
+        """Of the kernel that came in as this one, waited for; raises what `compiled` does, IndexError if none did."""
+        return self._futures[number].result()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._pool.shutdown(wait=error is None, cancel_futures=True)
