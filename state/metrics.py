@@ -7,7 +7,7 @@ from pydantic import Field
 from egg.state.record import Record
 from egg.state.stage import Group
 
-Unit = Literal["%", "byte", "byte/sector", "ns", "cycle", "count", "block", "thread", "register", "wave", "1/cycle"]
+Unit = Literal["%", "byte", "byte/sector", "ns", "cycle", "count", "block", "thread", "register", "wave"]
 
 
 class Metric(Record):

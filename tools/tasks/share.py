@@ -62,7 +62,7 @@ def by_profiler(call: Callable[[], Any], launches: Launches, passes: int) -> Jso
     except (OSError, ValueError, KeyError) as error:
         raise RuntimeError(f"no trace: {error}") from error
     path.unlink()
-    return {"how": "cupti", "passes": passes, "launches": _counted(launches.seen), "activity": activities(events)}
+    return {"how": "cupti", "passes": passes, "launches": counted(launches.seen), "activity": activities(events)}
 
 
 def activities(events: list[Json]) -> list[Json]:
@@ -100,7 +100,7 @@ def by_events(call: Callable[[], Any], launches: Launches, passes: int, seconds:
         rest.append(max(0.0, 1e3 * first.elapsed_time(last) - own))
     found = [{"kind": kind, "name": name, "grid": grid, "us": us} for (kind, name, grid), us in spans.items()]
     found.append({"kind": "rest", "name": "everything else", "grid": (), "us": rest})
-    return {"how": "events", "passes": passes, "launches": _counted(launches.seen), "activity": found}
+    return {"how": "events", "passes": passes, "launches": counted(launches.seen), "activity": found}
 
 
 def _between(launch: Launch, start: Callable[[], Any], marks: list[tuple[Launch, Any, Any]]) -> Any:
@@ -116,7 +116,7 @@ def _event() -> Any:
     return torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
 
 
-def _counted(seen: list[Launch]) -> list[Json]:
+def counted(seen: list[Launch]) -> list[Json]:
     """The candidate's own launches, equal ones together."""
     counts = Counter((launch.name, launch.function, launch.grid) for launch in seen if launch.own)
     return [
