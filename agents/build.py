@@ -11,8 +11,10 @@ from langgraph.prebuilt.tool_node import ToolInvocationError
 
 from egg.agents.backbone import chat_model
 from egg.agents.brief import brief
+from egg.agents.insight import insight
 from egg.agents.loop import Agent, Factory, Update, last_answer, next_answer, submission
 from egg.agents.sources import source_of
+from egg.agents.toolbox.counting import hardware_counters
 from egg.agents.toolbox.kernels import check_kernel, compile_kernel, expert_skeleton, static_profile
 from egg.agents.toolbox.probing import guide, probe
 from egg.agents.toolbox.submit import no_fix, not_worth_it, submit_diagnosis, submit_kernel, submit_plan
@@ -31,7 +33,7 @@ def build_code_agent(factory: Factory = chat_model) -> Graph:
 
 def build_profile_agent(factory: Factory = chat_model) -> Graph:
     """Finds the bottleneck and one change: fills `plan`."""
-    tools = (static_profile, guide, submit_plan, not_worth_it)
+    tools = (static_profile, hardware_counters, guide, submit_plan, not_worth_it)
     return _build(Agent("profile", "plan", tools, ("submit_plan", "not_worth_it"), factory), ProfileOutput)
 
 
@@ -44,7 +46,14 @@ def build_debug_agent(factory: Factory = chat_model) -> Graph:
 def _build(agent: Agent, output: type[Any]) -> Graph:
     def start(state: AgentState) -> Update:
         broken = state.get("draft") if state.get("repair") else None  # any other draft is history
-        return {"messages": brief(agent.role, state), "stopped": None, "draft": broken}
+        known = insight(state) if agent.role == "profile" else None
+        return {
+            "messages": brief(agent.role, state, known),
+            "stopped": None,
+            "draft": broken,
+            "bottlenecks": known.bottlenecks if known else (),
+            "headroom": known.headroom if known else None,
+        }
 
     def model(state: AgentState, config: RunnableConfig) -> Update:
         return next_answer(agent, state, config)

@@ -1,6 +1,19 @@
 """Numbers as a model reads them."""
 
 from egg.state.evaluation import Baseline, Launch, StaticProfile
+from egg.state.metrics import of_stage
+from egg.state.profile import KernelProfile, Profile
+from egg.state.stage import Group
+
+NAME = 60
+"""Characters of a kernel's name; a library's are hundreds."""
+SHOWN = 12
+"""Kernels that are listed, the longest."""
+SOURCES = {
+    "counters": "measured, with hardware counters",
+    "times": "measured",
+    "estimate": "predicted, never measured",
+}
 
 
 def profile_text(profile: StaticProfile, baseline: Baseline) -> str:
@@ -13,6 +26,32 @@ def profile_text(profile: StaticProfile, baseline: Baseline) -> str:
         f"roofline {baseline.roofline_ms:.4g} ms ({baseline.bound})."
     )
     return "\n".join(lines)
+
+
+def diagnosis_text(profile: Profile, group: Group) -> str:
+    """Where the time goes, how near the ceilings that is, and what holds it back; counters of the group's stage."""
+    lines = [f"GPU time of a pass, {SOURCES[profile.source]}: {profile.total_ms:.4g} ms."]
+    if profile.note:
+        lines.append(f"Note: {profile.note}.")
+    if profile.forward:
+        lines.append(f"Against what the module needs at least, the pass is {profile.forward.told()}.")
+    lines += [f"- {_kernel(kernel, group)}" for kernel in profile.kernels[:SHOWN]]
+    if profile.bottlenecks:
+        lines += ["What holds it back, the longest kernel's first:", *(f"- {b.told()}" for b in profile.bottlenecks)]
+    return "\n".join(lines)
+
+
+def _kernel(kernel: KernelProfile, group: Group) -> str:
+    name = kernel.kernel[:NAME] + ("" if kernel.own else " (not Triton of this file)")
+    at = f", {kernel.place.told()}" if kernel.place else ""
+    units = {"%": " %", "byte": " B"}
+    read = "".join(
+        f", {metric.name} {kernel.counters[metric.name]:.4g}{units.get(metric.unit, '')}"
+        for metric in of_stage(group)
+        if metric.name in kernel.counters
+    )
+    times = f" in {kernel.calls} calls" if kernel.calls > 1 else ""
+    return f"{name}: {kernel.ms:.4g} ms{times}, {kernel.share:.0%}{at}{read}"
 
 
 def _launch(launch: Launch) -> str:

@@ -98,6 +98,28 @@ def check(
 
 
 @app.command()
+def profile(
+    problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="File with Model, get_inputs, get_init_inputs.")],
+    kernel: Annotated[str, typer.Argument(metavar="KERNEL", help="File with ModelNew.")],
+    policy: Annotated[str, typer.Option(help="Precision: stock, ieee or tf32.")] = "stock",
+    target: Annotated[str | None, typer.Option(help="GPU to compile for, such as sm_90; this machine's own.")] = None,
+    counters: Annotated[bool, typer.Option(help="Read hardware counters where this user may.")] = True,
+    json: Annotated[bool, typer.Option("--json", help="The whole profile as JSON.")] = False,
+    plot: Annotated[str | None, typer.Option(metavar="FILE", help="The roofline as a picture: .svg, .png.")] = None,
+) -> None:
+    """Say where the time of KERNEL's forward pass goes, what holds it back, and how near the ceiling it is."""
+    from egg.profiling import print_profile
+    from egg.tools.profiling import profile_file
+
+    profiled = profile_file(problem, kernel, policy=policy, target=target, counters=counters)
+    print_profile(profiled, as_json=json)
+    if plot:
+        from egg.tools.picture import save_roofline
+
+        save_roofline(profiled, plot)
+
+
+@app.command()
 def doctor(json: Annotated[bool, typer.Option("--json", help="As a JSON list.")] = False) -> None:
     """Say what this machine can do, and what to do about what is missing. Exit code 1 if EGG cannot work here."""
     from egg.doctor import print_findings

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from egg.state.bottleneck import Bottleneck
 from egg.state.evaluation import Launch
+from egg.state.place import Place
 from egg.state.record import Record
 
 Source = Literal["counters", "times", "estimate"]
@@ -24,6 +25,7 @@ class KernelProfile(Record):
     counters: dict[str, float] = Field(
         default_factory=dict, description="By the names of `egg.state.metrics`; what was not counted is missing"
     )
+    place: Place | None = Field(None, description="Under the roofline, where its bytes or FLOPs are known")
 
     @property
     def call_ms(self) -> float:
@@ -40,3 +42,15 @@ class Profile(Record):
     source: Source = Field(description="What the times rest on; an estimate is never a measurement")
     note: str = Field("", description="Why it is not the better source, in one line")
     bottlenecks: tuple[Bottleneck, ...] = Field((), description="The kernel that takes longest first")
+    forward: Place | None = Field(None, description="Of the whole pass: what the problem needs at least")
+
+    @property
+    def headroom(self) -> float | None:
+        """Share of the time that would go if every kernel reached its ceiling; None of an estimate.
+
+        A kernel that cannot be placed might vanish, for all that is known.
+        """
+        if self.source == "estimate":
+            return None
+        reached = (kernel.share * min(1.0, kernel.place.share) for kernel in self.kernels if kernel.place)
+        return 1.0 - min(1.0, sum(reached))

@@ -37,7 +37,7 @@ def judge_file(
     began = perf_counter()
     if policy not in list(Policy):
         raise UserError(f"unknown policy {policy!r}; known: {', '.join(Policy)}")
-    source = _read(Path(kernel_file))
+    source = read_source(Path(kernel_file))
     device = detect_device(target)
     settings = Settings.model_validate({"policy": policy, "target": target})
     problem = load_problem(str(problem_file))
@@ -62,7 +62,12 @@ def judge_file(
     )
 
 
-def _read(file: Path) -> str:
+def read_source(file: Path) -> str:
+    """A kernel file's text.
+
+    Raises:
+        UserError: it cannot be read.
+    """
     try:
         return file.read_text(encoding="utf-8")
     except FileNotFoundError:

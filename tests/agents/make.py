@@ -42,7 +42,7 @@ def seed_state(run_dir: Path) -> AgentState:
             l2_bytes=52_428_800,
             memory_bytes=151_000_000_000,
             bandwidth=4.8e12,
-            peak={"fp32": 6.7e13},
+            peak={"fp32": 6.7e13, "tf32": 4.947e14, "fp16": 9.894e14, "bf16": 9.894e14, "int8": 1.979e15},
             rates_from="datasheet",
             software={"torch": "2.13.0"},
         ),

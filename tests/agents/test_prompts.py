@@ -8,6 +8,7 @@ import pytest
 from jinja2 import UndefinedError
 
 from egg.agents.brief import brief, facts
+from egg.agents.insight import insight
 from egg.agents.prompting import render
 from egg.agents.sources import expanded
 from egg.state.backbone import Role
@@ -73,7 +74,8 @@ def repairing(state: AgentState) -> AgentState:
 @pytest.mark.parametrize("role", ["code", "profile", "debug"])
 def test_prompt_is_the_golden_one(state: AgentState, role: str, moment: str) -> None:
     given = state if moment == "first" else repairing(state)
-    messages = expanded({**given, "messages": []}, brief(cast(Role, role), given))
+    known = insight(given) if role == "profile" else None
+    messages = expanded({**given, "messages": []}, brief(cast(Role, role), given, known))
     text = "\n\n=====\n\n".join(message.text for message in messages) + "\n"
     path = GOLDEN / f"{role}_{moment}.txt"
     if os.environ.get("EGG_UPDATE_GOLDEN"):

@@ -107,7 +107,7 @@ def _memory(case: Case) -> Use | None:
         return None
     if not case.ceilings.measured:
         enough = WELL_USED_OF_DATASHEET["memory"]
-    return Use(kind, "time to move its bytes at the ceiling", percent(case.place.memory), enough, case.saw)
+    return Use(kind, "its bytes over device memory, of the ceiling", percent(case.place.memory), enough, case.saw)
 
 
 def _cache(case: Case) -> Use | None:
@@ -119,7 +119,7 @@ def _cache(case: Case) -> Use | None:
     if not (isfinite(moved) and moved > 0 and case.kernel.call_ms > 0):
         return None
     value = percent(1e3 * moved / case.ceilings.l2_rate, case.kernel.call_ms)
-    return Use(BottleneckKind.L2, "time to move its accesses at the cache's rate", value, WELL_USED, case.saw)
+    return Use(BottleneckKind.L2, "its accesses over the second-level cache, of the ceiling", value, WELL_USED, case.saw)
 
 
 def _arithmetic(case: Case) -> Use | None:
@@ -133,7 +133,7 @@ def _arithmetic(case: Case) -> Use | None:
         return None
     enough = WELL_USED if case.ceilings.measured else WELL_USED_OF_DATASHEET["matrix"]
     enough = enough if case.multiplies else WELL_USED_PLAIN
-    figure = f"time for its {case.place.precision} arithmetic at the ceiling"
+    figure = f"its {case.place.precision} arithmetic, of the ceiling"
     return Use(kind, figure, percent(case.place.compute), enough, case.saw)
 
 

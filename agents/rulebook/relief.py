@@ -1,0 +1,48 @@
+"""Which bottleneck a move relieves, and when there is none left that a stage could."""
+
+from egg.state.bottleneck import Bottleneck, BottleneckKind
+from egg.tools.expert.spec import Move
+
+RELIEVED_BY = {
+    BottleneckKind.LAUNCH_BOUND: "launch",
+    BottleneckKind.SPILLS: "spills",
+    BottleneckKind.TOO_FEW_PROGRAMS: "occupancy",
+    BottleneckKind.IMBALANCE: "occupancy",
+    BottleneckKind.OCCUPANCY: "occupancy",
+    BottleneckKind.MEMORY_BANDWIDTH: "memory",
+    BottleneckKind.L2: "memory",
+    BottleneckKind.TENSOR_PIPE_STARVED: "compute",
+    BottleneckKind.COMPUTE: "compute",
+    BottleneckKind.MEMORY_LATENCY: "latency",
+}
+"""The expert's word for what its moves are good against."""
+
+
+def relief(move: Move, bottlenecks: list[Bottleneck]) -> float:
+    """The expected gain, up to twice as much for a move against what holds its kernel back."""
+    reason = addressed(move, bottlenecks)
+    return move.expected_gain * (1.0 + (reason.share if reason else 0.0))
+
+
+def addressed(move: Move, bottlenecks: list[Bottleneck]) -> Bottleneck | None:
+    """The first bottleneck of the move's own kernels, or of the whole pass, that it is good against."""
+    for bottleneck in bottlenecks:
+        own = not bottleneck.kernel or any(bottleneck.kernel.startswith(f"{region}_") for region in move.edits)
+        if own and RELIEVED_BY.get(bottleneck.kind) == move.bottleneck:
+            return bottleneck
+    return None
+
+
+def ended(group: str, worth_it: float, bottlenecks: list[Bottleneck], headroom: float | None) -> str | None:
+    """Why the stage has nothing to gain, if it has not.
+
+    A structure at the ceiling of arithmetic may still be replaced by one that needs less of it.
+    """
+    done = [b for b in bottlenecks if b.kind is BottleneckKind.AT_CEILING]
+    whole = next((b for b in done if not b.kernel), None)
+    if whole and (group != "structure" or whole.limiter == "memory"):
+        return f"{whole.told()}: stop"
+    if group != "structure" and headroom is not None and headroom < worth_it:
+        reasons = "; ".join(b.told() for b in done) or f"only {headroom:.1%} below the ceilings"
+        return f"{reasons}: stop"
+    return None

@@ -1,0 +1,43 @@
+"""The tool that looks at a kernel on the GPU."""
+
+from typing import Annotated
+
+from langchain_core.tools import ToolException, tool
+
+from egg.agents.figures import diagnosis_text
+from egg.agents.sources import source_of
+from egg.agents.toolbox.bench import Answer, Runtime, state_of, store_of
+from egg.state.candidate import kernel_id
+from egg.tools.ceilings import ceilings
+from egg.tools.diagnosis import diagnose
+from egg.tools.errors import CandidateError
+from egg.tools.profile import profile_forward
+
+
+@tool(response_format="content_and_artifact")
+def hardware_counters(
+    runtime: Runtime, source: Annotated[str | None, "A whole file or an id; default: the kernel in force"] = None
+) -> Answer:
+    """Run one forward pass under the GPU's hardware counters: each kernel's time, this stage's counters, how near the
+    ceilings it is, what holds it back. Takes seconds. Without a GPU or the right to count it falls back and says so.
+    """
+    state = state_of(runtime)
+    kernel = state.get("incumbent") or state.get("draft")
+    if source is None and kernel is None:
+        raise ToolException("there is no kernel in force yet; give a `source`")
+    whole = source_of(state, source or (kernel.source if kernel else ""))
+    device, policy, name = state["device"], state["settings"].policy, kernel_id(whole)
+    try:
+        seen = profile_forward(state["problem"], whole, device, policy, store_of(state))
+    except CandidateError as error:
+        text = f"Kernel {name}: {error.status}: {error.feedback}"
+        return text, {"kernel": name, "ok": False, "status": str(error.status), "feedback": error.feedback}
+    found = diagnose(seen, state["workload"], device, policy, ceilings(device))
+    artifact = {
+        "kernel": name,
+        "ok": True,
+        "source": found.source,
+        "headroom": found.headroom,
+        "bottlenecks": [bottleneck.model_dump(mode="json") for bottleneck in found.bottlenecks],
+    }
+    return f"Kernel {name}. {diagnosis_text(found, state['spec'].group)}", artifact

@@ -1,0 +1,83 @@
+"""Printing a profile."""
+
+import sys
+from collections.abc import Iterator
+
+from rich.table import Table
+from rich.text import Text
+
+from egg.results import console
+from egg.state.bottleneck import Bottleneck, BottleneckKind
+from egg.state.profile import KernelProfile
+from egg.state.profiled import Profiled
+from egg.tools.report import milliseconds, quantity
+
+NAME = 48
+"""Characters of a kernel's name that fit a line; a library's are hundreds."""
+SOURCES = {
+    "counters": "measured, with hardware counters",
+    "times": "measured, without hardware counters",
+    "estimate": "predicted, never measured",
+}
+
+
+def print_profile(profiled: Profiled, *, as_json: bool) -> None:
+    """The kernels as a table, what holds them back, and the whole pass; or one JSON value on stdout."""
+    if as_json:
+        sys.stdout.write(profiled.model_dump_json(indent=2) + "\n")
+        return
+    console.print(_kernels(profiled))
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, told in rows(profiled):
+        table.add_row(name, Text(told))
+    console.print(table)
+
+
+def rows(profiled: Profiled) -> Iterator[tuple[str, str]]:
+    """What stands below the table, line by line."""
+    profile, device, ceilings = profiled.profile, profiled.device, profiled.ceilings
+    yield "Forward", f"{milliseconds(profile.total_ms)} of GPU time, {SOURCES[profile.source]}"
+    if profile.note:
+        yield "Note", profile.note
+    yield "Machine", device.name if device.present else f"no GPU: compiled for {device.name}"
+    rates = f"{quantity(ceilings.memory, 'B/s')} of device memory, {quantity(ceilings.l2_rate, 'B/s')} of L2"
+    yield "Ceilings", f"{rates}; {ceilings.how}"
+    if profile.forward:
+        yield "Roofline", f"the pass is {profile.forward.told()}"
+    for bottleneck in profile.bottlenecks:
+        yield ("Stop" if bottleneck.kind is BottleneckKind.AT_CEILING else "Bound by"), _told(bottleneck)
+    if not profile.bottlenecks:
+        yield "Bound by", "nothing that these figures show"
+
+
+def _kernels(profiled: Profiled) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column("Kernel", overflow="fold")
+    for name in ("Calls", "Time", "Share", "Ceiling", "Registers", "Shared", "Occupancy", "Waves"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for kernel in profiled.profile.kernels:
+        table.add_row(*_row(kernel))
+    return table
+
+
+def _row(kernel: KernelProfile) -> Iterator[Text]:
+    launch, place = kernel.launch, kernel.place
+    name = kernel.kernel if len(kernel.kernel) <= NAME else f"{kernel.kernel[: NAME - 1]}…"
+    yield Text(name if kernel.own else f"{name} (library)", style="" if kernel.own else "dim")
+    yield Text(str(kernel.calls))
+    yield Text(milliseconds(kernel.ms))
+    yield Text(f"{kernel.share:.1%}")
+    yield Text(f"{100 * min(place.share, 9.99):.0f} % {place.ceiling}" if place else "–")
+    spilled = f" +{launch.spills} B" if launch and launch.spills else ""
+    yield Text(f"{launch.registers}{spilled}" if launch else "–")
+    yield Text(quantity(launch.shared_bytes, "B") if launch else "–")
+    yield Text(f"{launch.occupancy:.0%} {launch.limiter}" if launch else "–")
+    yield Text(f"{launch.waves:.2f}" if launch else "–")
+
+
+def _told(bottleneck: Bottleneck) -> str:
+    told = bottleneck.told()
+    name = bottleneck.kernel
+    return told if len(name) <= NAME else f"{name[: NAME - 1]}…{told[len(name) :]}"
