@@ -12,6 +12,7 @@ from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 from egg.agents.figures import diagnosis_text, profile_text
 from egg.agents.guidebook import applying
 from egg.agents.prompting import render
+from egg.agents.situation import situation
 from egg.agents.sources import fenced, reference
 from egg.state.backbone import Role
 from egg.state.candidate import Attempt, Candidate
@@ -71,6 +72,7 @@ def _figures(state: AgentState, incumbent: Candidate | None) -> dict[str, Any]:
         "profile": profile.brief().model_dump(mode="json") if profile else None,
         "bottlenecks": [bottleneck.model_dump(mode="json") for bottleneck in state.get("bottlenecks", ())],
         "headroom": state.get("headroom"),
+        "searched": searched.told if (searched := state.get("searched")) else None,
     }
 
 
@@ -92,13 +94,12 @@ def _decisions(kernel: Candidate | None) -> dict[str, Any] | None:
 
 def _standing(state: AgentState) -> dict[str, Any]:
     """What stays the same for a whole stage; it comes first, so that providers can cache it."""
-    spec, device, workload = state["spec"], state["device"], state["workload"]
+    spec, device = state["spec"], state["device"]
     return {
         "spec": spec,
         "worth_it": worth_it(spec),
         "device": device,
         "policy": state["settings"].policy,
-        "guides": applying(spec, [region.kind for region in workload.regions], device.target),
     }
 
 
@@ -115,12 +116,14 @@ def _texts(state: AgentState) -> dict[str, Any]:
         "seeded": list(state["workload"].structures[: state["settings"].seeds]),
         "history": state["history"],
         "attempts": mine(state),
+        "searched": searched.told if (searched := state.get("searched")) else None,
         "incumbent": incumbent,
         "verdict": verdict,
         "profile": profile_text(profile, state["baseline"]) if profile else None,
         "broken": broken,
         "plan": state.get("plan"),
         "diagnosis": state.get("diagnosis") if broken else None,
+        "guides": applying(situation(state)),
         "fenced": fenced,
         "reference": reference,
     }

@@ -1,35 +1,73 @@
-"""The expert guides: short Markdown entries whose front matter says when they apply."""
+"""The expert guides: short Markdown entries whose front matter says when they apply. Chosen by data, never by a model.
 
-from collections.abc import Iterable
+A facet that a guide leaves out holds for all. What it names narrows it: the narrower, the earlier it is told.
+"""
+
+import re
 from functools import cache
 from pathlib import Path
+from typing import Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from egg.agents.situation import DRAFTING, Situation
 from egg.state.record import Record
-from egg.state.stage import StageSpec
 
 FOLDER = Path(__file__).parent / "guides"
+ANY = ("any",)
+MOST = 8
+"""Guides that a brief lists."""
+
+WEIGHTS = {"statuses": 8.0, "bottlenecks": 6.0, "kinds": 5.0, "targets": 2.0, "policies": 2.0, "dtypes": 1.5}
+"""How much more fitting a guide is for naming a facet; the stage says the least, as each guide names it."""
+LISTS = ("stages", "statuses", "bottlenecks", "kinds", "targets", "policies", "dtypes")
 
 
 class Guide(Record):
     """One entry. What it says was verified somehow, and `verified` says how."""
 
     topic: str = Field(description="The file's stem")
-    title: str
+    title: str = Field(description="The advice in one line")
     stages: tuple[str, ...] = Field(description="Decision groups it speaks to: structure, mapping, tiling, memory")
-    kinds: tuple[str, ...] = Field(description="Kinds of region it is about; `any` for all")
-    targets: tuple[str, ...] = Field(description="GPUs it holds for; `any` for all")
+    kinds: tuple[str, ...] = Field(description="Operator classes it is about")
+    targets: tuple[str, ...] = Field(description="GPUs that it holds for")
+    bottlenecks: tuple[str, ...] = Field(description="What has to hold the kernel in force back")
+    policies: tuple[str, ...] = Field(ANY, description="Floating-point policies it holds under")
+    dtypes: tuple[str, ...] = Field(ANY, description="Of the module's inputs and outputs")
+    statuses: tuple[str, ...] = Field((DRAFTING,), description="Verdicts that it mends; `none`: nothing is broken")
+    says: str = Field("", description="Regular expression that the judge's feedback has to match")
     verified: str = Field(description="How its advice was checked")
     text: str
 
-    def applies(self, spec: StageSpec, kinds: Iterable[str], target: str) -> bool:
-        """Whether a stage of this group, on this problem and GPU, should know of it."""
+    @model_validator(mode="after")
+    def _says_what_it_mends(self) -> Self:
+        if self.says and DRAFTING in self.statuses:
+            raise ValueError(f"{self.topic}: feedback is only there where something is broken")
+        re.compile(self.says)
+        return self
+
+    def applies(self, at: Situation) -> bool:
+        """Whether an agent in this situation should know of it."""
         return (
-            spec.group in self.stages
-            and (self.kinds == ("any",) or not set(self.kinds).isdisjoint(kinds))
-            and (self.targets == ("any",) or target in self.targets)
+            at.group in self.stages
+            and at.status in self.statuses
+            and _meets(self.bottlenecks, at.bottlenecks)
+            and _meets(self.kinds, at.kinds)
+            and _meets(self.targets, (at.target,))
+            and _meets(self.policies, (at.policy,))
+            and _meets(self.dtypes, at.dtypes)
+            and (not self.says or re.search(self.says, at.feedback, re.IGNORECASE) is not None)
         )
+
+    @property
+    def narrowness(self) -> float:
+        """How specific it is; a facet that names one thing counts for more than one that names several."""
+        named = {facet: getattr(self, facet) for facet in WEIGHTS if getattr(self, facet) not in (ANY, (DRAFTING,))}
+        return (20.0 if self.says else 0.0) + sum(WEIGHTS[f] + 1 / len(n) for f, n in named.items())
+
+
+def _meets(named: tuple[str, ...], there: tuple[str, ...]) -> bool:
+    return named == ANY or not set(named).isdisjoint(there)
 
 
 def read(path: Path) -> Guide:
@@ -40,7 +78,7 @@ def read(path: Path) -> Guide:
     """
     _, matter, text = path.read_text().split("---\n", 2)
     fields = dict(line.split(": ", 1) for line in matter.splitlines() if line)
-    lists = {name: tuple(fields.pop(name).split(", ")) for name in ("stages", "kinds", "targets") if name in fields}
+    lists = {name: tuple(fields.pop(name).split(", ")) for name in LISTS if name in fields}
     return Guide.model_validate({"topic": path.stem, "text": text.strip(), **fields, **lists})
 
 
@@ -50,7 +88,7 @@ def guides() -> dict[str, Guide]:
     return {path.stem: read(path) for path in sorted(FOLDER.glob("*.md"))}
 
 
-def applying(spec: StageSpec, kinds: Iterable[str], target: str) -> tuple[Guide, ...]:
-    """The guides that apply, by topic."""
-    kinds = tuple(kinds)
-    return tuple(guide for guide in guides().values() if guide.applies(spec, kinds, target))
+def applying(at: Situation, most: int = MOST) -> tuple[Guide, ...]:
+    """The guides that apply, the most specific first."""
+    found = [guide for guide in guides().values() if guide.applies(at)]
+    return tuple(sorted(found, key=lambda guide: (-guide.narrowness, guide.topic))[:most])

@@ -1,0 +1,86 @@
+"""Where an agent stands, as far as advice depends on it: read from state, never guessed by a model."""
+
+import re
+
+from pydantic import Field
+
+from egg.state.problem import Workload
+from egg.state.record import Record
+from egg.state.run import AgentState
+from egg.tools.bottleneck import classify
+from egg.tools.ceilings import of_datasheet
+from egg.tools.verdict_profile import of_verdict
+
+DRAFTING = "none"
+"""The status where nothing is broken."""
+SMALL_MS, THIN = 0.02, 16.0
+"""Roofline below which starting kernels weighs; FLOPs a byte below which a product is bound by memory everywhere."""
+
+CLASSES = {
+    "conv": r"convolution|conv[123]d|conv_transpose",
+    "recurrent": r"(lstm|gru|rnn_tanh|rnn_relu)(_cell)?$",
+    "batch_norm": r"batch_norm",
+    "group_norm": r"group_norm|instance_norm",
+    "loss": r"_loss|kl_div|cross_entropy",
+    "gather": r"^(embedding|gather|index|index_select|take|scatter.*|index_put_?|index_add)$",
+    "sort": r"^(sort|topk|argsort|msort|kthvalue)$",
+    "arg": r"^arg(max|min)$",
+    "random": r"dropout|bernoulli|^rand|normal_$|uniform_$",
+    "scan": r"^cum(sum|prod|max|min)|logcumsumexp",
+    "pooling": r"pool[123]d",
+    "batched": r"^(bmm|baddbmm)$",
+    "gelu": r"^gelu",
+}
+"""Operator classes by the names of ATen's operators, beside the kinds of the regions."""
+WORDS = {"conv_transposed": r"ConvTranspose|conv_transpose", "depthwise": r"\bgroups\s*="}
+"""What ATen's names do not tell, by the problem's source."""
+
+
+class Situation(Record):
+    """One agent's position."""
+
+    group: str = Field(description="The stage's decision group")
+    target: str = "sm_90"
+    kinds: tuple[str, ...] = Field((), description="Operator classes of the module")
+    policy: str = "stock"
+    dtypes: tuple[str, ...] = ("float32",)
+    bottlenecks: tuple[str, ...] = Field((), description="Of the kernel in force; none without one")
+    status: str = Field(DRAFTING, description="The verdict on the draft to be repaired")
+    feedback: str = Field("", description="What the judge says of it")
+
+
+def situation(state: AgentState) -> Situation:
+    """An agent's situation; a draft counts only while it is being repaired."""
+    workload, draft = state["workload"], state.get("draft")
+    verdict = draft.evaluation if state.get("repair") and draft else None
+    small = state["baseline"].roofline_ms < SMALL_MS
+    return Situation(
+        group=state["spec"].group,
+        target=state["device"].target,
+        kinds=classes(workload, state["problem"].source) + (("small",) if small else ()),
+        policy=str(state["settings"].policy),
+        dtypes=tuple(sorted({tensor.dtype for tensor in workload.inputs + workload.outputs})),
+        bottlenecks=_bottlenecks(state),
+        status=str(verdict.status) if verdict else DRAFTING,
+        feedback=verdict.feedback if verdict else "",
+    )
+
+
+def classes(workload: Workload, source: str) -> tuple[str, ...]:
+    """Kinds of the regions, classes of their operators, and what the sizes make of them."""
+    names = {op.removeprefix("aten.").split(".")[0] for region in workload.regions for op in region.ops}
+    found = {region.kind for region in workload.regions}
+    found |= {kind for kind, pattern in CLASSES.items() if any(re.search(pattern, name) for name in names)}
+    found |= {kind for kind, pattern in WORDS.items() if re.search(pattern, source) and "conv" in found}
+    if 0 < workload.matmul_flops < THIN * workload.min_bytes:
+        found.add("thin_product")
+    return tuple(sorted(found))
+
+
+def _bottlenecks(state: AgentState) -> tuple[str, ...]:
+    incumbent = state.get("incumbent")
+    profile = of_verdict(incumbent.evaluation) if incumbent and incumbent.evaluation else None
+    if profile is None:
+        return ()
+    found = profile.bottlenecks or classify(profile, state["device"], of_datasheet(state["device"]))
+    return tuple(dict.fromkeys(str(bottleneck.kind) for bottleneck in found))
