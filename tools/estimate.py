@@ -1,9 +1,12 @@
 """Predicted time of a launch on a GPU that need not be here: for ranking candidates, never for a claim.
 
-Four times are worked out (device memory, second-level cache, arithmetic, latency of one program's loop); the longest
-counts whole and a quarter of each other one besides, since they overlap but not perfectly. So the prediction grows with
-bytes, with FLOPs and with spills, and with whatever leaves multiprocessors idle: low occupancy, part-filled last waves,
-few programs. Constants are rounded from an H200's measurements of tuned Triton kernels.
+A multiprocessor is taken as a few stations that a program visits: the issue of instructions, the first-level cache and
+shared memory, the matrix units, the second-level cache, its share of device memory. The busiest of them bounds the
+rate; one program alone takes the sum of all, and waits for memory, for barriers and for products besides. Between the
+two lies the time with as many programs resident as fit: few of them cannot hide what many do.
+
+Constants are rounded from an H200's times of the expert library's kernels (`egg.evals.estimator` measures how wrong the
+prediction is); rates of other GPUs are in proportion to their datasheets.
 """
 
 from math import ceil, prod
@@ -14,18 +17,27 @@ from pydantic import Field
 from egg.state.device import Device
 from egg.state.record import Record
 from egg.state.settings import Policy
+from egg.tools.instructions import Effort
 from egg.tools.occupancy import Occupancy, occupancy, waves
 
 LAUNCH_MS = 4e-3
-STREAM = 0.9  # share of the datasheet's bandwidth that a plain copy reaches
-CACHE_PER_SM = 85e9  # second-level cache to one multiprocessor, bytes/s
-SM_STREAM = 2.5  # one multiprocessor can draw this many times its share of device memory's bandwidth
-FLIGHT_BYTES = 24 << 10  # bytes a multiprocessor must have under way to keep device memory busy
-START_MS = 2e-3  # a program's start and end: first load, last store
-STEP_MS = 0.8e-3  # one turn of a loop whose loads are not overlapped
-REACHED = {"tcgen05": 0.6, "wgmma": 0.6, "mma": 0.6, "none": 0.65}
+STREAM = 0.85  # share of the datasheet's bandwidth that is reached
+ALONE = 3.7  # times its share of the bandwidth that one multiprocessor draws while the others are idle
+CACHE_PER_SM = 62e9  # second-level cache to one multiprocessor, bytes/s
+CLOCK_SHARE = 0.86  # of the boost clock that a datasheet's peak is for
+LANES_BYTES = 0.5  # bytes of first-level cache or shared memory for each FLOP of fp32 that could be done meanwhile
+WARP_FLOPS = 64.0  # of one instruction of a warp
+WARP_IPC = 0.68  # instructions that a single warp issues in a clock, waiting for its own results
+SCHEDULERS = 4.0
+REACHED = {"tcgen05": 0.68, "wgmma": 0.68, "mma": 0.6, "none": 0.65}
 OLD_MMA_ON_HOPPER = 0.18  # mma.sync there: 4096^3 TF32 in 1.585 ms
-OVERLAP = 0.25
+START_S, LATENCY_S = 0.25e-6, 0.3e-6  # of a program; of a load that nothing hides
+BARRIER_S, SHUFFLE_S, PRODUCT_WAIT_S = 58e-9, 28e-9, 28e-9
+L1_EXPOSED = 0.52  # part of the time in the first-level cache that a program alone waits for
+SHARPNESS, QUEUEING = 4.4, 0.5  # how the busiest station and the waiting combine
+TAIL = 0.37  # of a program's time that the GPU is part idle at the end
+PER_SPILLED = 1 / 256
+SPECIAL_COST = 0.7  # of an instruction of the special-function unit, beside its issue
 
 
 class LaunchFacts(Record):
@@ -46,6 +58,8 @@ class LaunchFacts(Record):
     alu: float = 0.0
     step_bytes: float = 0.0
     steps: float = 1.0
+    effort: Effort | None = Field(None, description="Of one warp of one program; None: only `alu` is known")
+    spread: float = Field(1.0, ge=1, description="Cache lines that global accesses touch, over the fewest")
 
 
 class TorchFacts(Record):
@@ -66,24 +80,36 @@ class Prediction(NamedTuple):
     waves: float
 
 
+class Demand(NamedTuple):
+    """Seconds that one program needs of each station of a multiprocessor which it has for itself."""
+
+    issue: float
+    l1: float
+    matrix: float
+    cache: float
+    memory: float
+
+    @property
+    def most(self) -> float:
+        """Of the busiest."""
+        return max(self)
+
+
 def predict(device: Device, launch: LaunchFacts) -> Prediction:
     """Predicted time of one launch, its overhead included. A kernel that does not fit takes forever."""
     resident = occupancy(device, warps=launch.warps, registers=launch.registers, shared_bytes=launch.shared_bytes)
     filled = waves(device, prod(launch.grid), resident.blocks)
     if resident.blocks == 0:
         return Prediction(float("inf"), "occupancy", resident, filled)
-    streaming = _streaming(device, launch, resident)
-    times = {
-        "memory": _memory_ms(device, launch, resident) / streaming,
-        "cache": _cache_ms(device, launch),
-        "compute": _compute_ms(device, launch, resident),
-        "latency": _latency_ms(launch, resident, filled),
-    }
-    longest = max(times, key=lambda name: times[name])
-    spilling = 1.0 + min(launch.spills, 1024) / 256
-    work = (times[longest] + OVERLAP * (sum(times.values()) - times[longest])) * spilling
-    bottleneck = _name(longest, work, launch, streaming)
-    return Prediction(work + LAUNCH_MS, bottleneck, resident, filled)
+    demand, moved = _demand(device, launch, resident), _moved(device, launch, resident)
+    alone = _alone(device, launch, demand, moved)
+    each = prod(launch.grid) / device.multiprocessors
+    if each <= 1.0:
+        seconds = _norm(each * demand.memory, alone)
+    else:
+        seconds = _shared_out(demand.most, alone, each, resident.blocks)
+    work = 1e3 * seconds * (1.0 + min(launch.spills, 1024) * PER_SPILLED)
+    return Prediction(work + LAUNCH_MS, _name(demand, alone, each, work, launch, resident), resident, filled)
 
 
 def predict_torch(device: Device, policy: Policy, op: TorchFacts) -> float:
@@ -94,8 +120,8 @@ def predict_torch(device: Device, policy: Policy, op: TorchFacts) -> float:
     return LAUNCH_MS + _ms(op.bytes, device.bandwidth * STREAM) + _ms(op.flops, device.peak[unit] * 0.75)
 
 
-def _memory_ms(device: Device, launch: LaunchFacts, resident: Occupancy) -> float:
-    """Every byte that the arguments span crosses once, and no more than the kernel touches.
+def _moved(device: Device, launch: LaunchFacts, resident: Occupancy) -> float:
+    """Bytes of device memory that cross: all that the arguments span, and no more than the kernel touches, once.
 
     What a program reads again crosses again if the resident programs' data do not fit the second-level cache; not in
     products, whose programs read each other's data.
@@ -107,62 +133,96 @@ def _memory_ms(device: Device, launch: LaunchFacts, resident: Occupancy) -> floa
         at_once = min(programs, resident.blocks * device.multiprocessors)
         held = launch.load_bytes / programs * at_once / device.l2_bytes
         moved += (touched - moved) * min(1.0, max(0.0, 2 * held - 1))
-    return _ms(moved, device.bandwidth * STREAM)
+    return moved
 
 
-def _streaming(device: Device, launch: LaunchFacts, resident: Occupancy) -> float:
-    """Share of the streaming rate that the launch's parallelism can draw, in (0, 1]."""
-    programs = prod(launch.grid)
-    busy = min(1.0, SM_STREAM * programs / device.multiprocessors)
-    blocks = min(resident.blocks, max(1.0, programs / device.multiprocessors))
-    under_way = blocks * max(launch.step_bytes, 512.0) * max(1, launch.stages - 1 if launch.steps > 1 else 1)
-    return (
-        busy
-        * under_way
-        / (under_way + FLIGHT_BYTES / 4)
-        * (0.7 + 0.3 * _tail(waves(device, programs, resident.blocks)))
-    )
-
-
-def _cache_ms(device: Device, launch: LaunchFacts) -> float:
-    busy = min(1.0, prod(launch.grid) / device.multiprocessors)
-    return _ms(launch.load_bytes + launch.store_bytes, device.multiprocessors * CACHE_PER_SM * busy)
-
-
-def _compute_ms(device: Device, launch: LaunchFacts, resident: Occupancy) -> float:
+def _demand(device: Device, launch: LaunchFacts, resident: Occupancy) -> Demand:
+    programs, sm_flops = prod(launch.grid), device.peak["fp32"] / device.multiprocessors * CLOCK_SHARE
+    effort, warps = launch.effort or _from_alu(launch), launch.warps
+    through_l1 = effort.global_bytes * launch.spread + effort.shared_bytes
     reached = REACHED.get(launch.tensor_core, 0.6)
     if launch.tensor_core == "mma" and device.target in ("sm_90", "sm_100"):
         reached = OLD_MMA_ON_HOPPER
-    dots = sum(
-        _ms(flops, device.peak[unit] * (REACHED["none"] if unit == "fp32" else reached))
+    fed = effort.product_fed / effort.product if effort.product else 1.0
+    matrix = sum(
+        flops / (device.peak[unit] * (REACHED["none"] if unit == "fp32" else reached / fed))
         for unit, flops in launch.dots.items()
+        if unit != "fp32" or launch.effort is None  # else it is among the instructions
     )
-    plain = _ms(launch.alu, device.peak["fp32"] / 2)
-    hidden = min(1.0, (resident.fraction / 0.25) ** 0.5) if not launch.dots else min(1.0, resident.fraction / 0.06)
-    programs = prod(launch.grid)
-    filled = _tail(programs / device.multiprocessors / min(resident.blocks, max(1, programs // device.multiprocessors)))
-    return (dots + plain) / hidden / filled
+    bandwidth = device.bandwidth * STREAM / device.multiprocessors
+    return Demand(
+        issue=warps * _slots(effort) * WARP_FLOPS / sm_flops,
+        l1=warps * through_l1 / (sm_flops * LANES_BYTES),
+        matrix=matrix * device.multiprocessors / programs,
+        cache=(launch.load_bytes + launch.store_bytes) / programs / CACHE_PER_SM,
+        memory=_moved(device, launch, resident) / programs / bandwidth,
+    )
 
 
-def _latency_ms(launch: LaunchFacts, resident: Occupancy, filled: float) -> float:
-    step = STEP_MS / max(1, launch.stages if launch.dots else min(launch.stages, 2))
-    alone = START_MS + max(0.0, launch.steps - 1) * step / (1 + 0.2 * launch.warps)
-    return float(ceil(max(filled, 1e-9)) ** 0.5) * alone
+def _alone(device: Device, launch: LaunchFacts, demand: Demand, moved: float) -> float:
+    """Seconds of a program that has its multiprocessor to itself.
+
+    Loads that run ahead of the loop hide behind its work; of the others each turn waits for its own.
+    """
+    effort, programs, turns = launch.effort or _from_alu(launch), prod(launch.grid), max(1.0, launch.steps)
+    sm_flops = device.peak["fp32"] / device.multiprocessors * CLOCK_SHARE
+    own = max(demand.issue, _slots(effort) * WARP_FLOPS * SCHEDULERS / (WARP_IPC * sm_flops))
+    work = (demand.matrix + own + L1_EXPOSED * demand.l1) / turns
+    drawn = moved / programs / (device.bandwidth / device.multiprocessors * ALONE)
+    wait = LATENCY_S + (drawn + demand.cache) / turns
+    if turns > 1 and launch.stages > 1 and _runs_ahead(launch):
+        wait = max(0.0, (wait + work) / (launch.stages - 1) - work)
+    pauses = effort.waits * PRODUCT_WAIT_S
+    if not launch.dots:  # where they are, barriers are passed while products are under way
+        pauses += effort.barriers * BARRIER_S + effort.shuffles * SHUFFLE_S
+    return START_S + turns * (wait + work) + pauses
 
 
-def _tail(filled: float) -> float:
-    """Share of the time in which the multiprocessors have a program: what the last, part-filled wave leaves."""
-    return max(filled, 1e-6) / ceil(max(filled, 1e-6))
+def _shared_out(busiest: float, alone: float, each: float, blocks: int) -> float:
+    """Seconds of a multiprocessor for `each` programs, of which `blocks` are resident at a time."""
+
+    def rate(resident: float) -> float:
+        waited = busiest + max(0.0, alone - busiest) / resident
+        return (1 - QUEUEING) * _norm(busiest, alone / resident) + QUEUEING * waited
+
+    whole, rest = divmod(ceil(each), blocks)
+    in_waves = whole * blocks * rate(blocks) + (rest * rate(rest) if rest else 0.0)
+    return min(in_waves, each * rate(min(blocks, each)) + TAIL * alone)
 
 
-def _name(longest: str, work: float, launch: LaunchFacts, streaming: float) -> str:
+def _norm(one: float, other: float) -> float:
+    """A little more than the larger."""
+    larger = max(one, other)
+    ratio = min(one, other) / larger if larger else 0.0
+    return float(larger * (1 + ratio**SHARPNESS) ** (1 / SHARPNESS))
+
+
+def _runs_ahead(launch: LaunchFacts) -> bool:
+    if launch.effort is not None:
+        return launch.effort.copies > 0
+    return launch.shared_bytes >= launch.step_bytes > 0
+
+
+def _slots(effort: Effort) -> float:
+    return effort.instructions + SPECIAL_COST * effort.special
+
+
+def _from_alu(launch: LaunchFacts) -> Effort:
+    """Where no instructions could be read: elementwise operations, and accesses of 16 bytes a lane."""
+    warps = prod(launch.grid) * launch.warps
+    touched = (launch.load_bytes + launch.store_bytes) / warps
+    return Effort(instructions=launch.alu / 32 / warps + 4 * touched / 512, global_bytes=touched)
+
+
+def _name(demand: Demand, alone: float, each: float, work: float, launch: LaunchFacts, resident: Occupancy) -> str:
     if launch.spills > 16:
         return "spills"
     if work < LAUNCH_MS:
         return "launch"
-    if longest == "memory" and streaming < 0.6:
-        return "occupancy"
-    return "memory" if longest == "cache" else longest
+    longest = max(demand._fields, key=lambda name: getattr(demand, name))
+    if alone / min(resident.blocks, max(1.0, each)) > 1.5 * demand.most:  # nothing is busy: everybody waits
+        return "occupancy" if resident.fraction < 0.5 else "latency"
+    return "memory" if longest in ("memory", "cache", "l1") else "compute"
 
 
 def _ms(amount: float, rate: float) -> float:

@@ -1,12 +1,16 @@
-"""How many instructions a warp issues in one program, read from a kernel's PTX and the turns of its loops.
+"""What the warps of a kernel issue, read from its PTX and, once it is launched, from the turns of its loops.
 
 PTX is not what the GPU runs, but near enough to rank kernels by: what becomes one machine instruction counts once, and
 what is known to become several counts so many times. Loops stand in PTX in the order in which Triton's IR has them.
 """
 
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from pydantic import Field
+
+from egg.state.record import Record
 
 LABEL = re.compile(r"^(\$L\w+):")
 BRANCH = re.compile(r"\bbra(?:\.uni)?\s+(\$L\w+);")
@@ -14,40 +18,67 @@ STATEMENT = re.compile(r"^(?:@!?%\w+\s+)?([a-z][\w.:]*)\s")
 SPECIAL = re.compile(r"(ex2|lg2|sin|cos|tanh|rcp|rsqrt|sqrt)\.")
 WIDTH = re.compile(r"\.(?:v(\d)\.)?[a-z](\d+)$")
 COPIED = re.compile(r"\],\s*(0x[0-9a-f]+|\d+)")
-DIRECTIVES = ("mov", "ret", "bra", "bar", "fence", "cp", "mbarrier", "wgmma", "griddepcontrol")
-SEVERAL = ((re.compile(r"(div|rem)\.[us]\d"), 20.0), (re.compile(r"(div|sqrt)\.(rn|full)"), 9.0), (re.compile(r"\.[bsu]64"), 2.0))
+WGMMA = re.compile(r"wgmma\.mma_async.*\.m64n(\d+)k(\d+)")
+FREE = ("mov", "ret", "bra", "fence", "cp", "mbarrier", "wgmma", "griddepcontrol")
+SEVERAL = (
+    (re.compile(r"(div|rem)\.[us]\d"), 20.0),
+    (re.compile(r"(div|sqrt)\.(rn|full)"), 9.0),
+    (re.compile(r"\.[bsu]64"), 2.0),
+)
 LANES = 32
+FED = 64
+"""Columns of a warp-group product from which reading its other operand does not take longer than the product."""
 
 
-class Issued(NamedTuple):
-    """Of one warp of one program. Instructions; those of the special-function unit; bytes through the first level."""
+class Effort(Record):
+    """Of one warp of one program, within `loops` and not deeper; once their turns are known, altogether."""
 
+    loops: tuple[int, ...] = Field((), description="Loops around it, by the order of their heads")
     instructions: float = 0.0
-    special: float = 0.0
-    global_bytes: float = 0.0
-    global_accesses: float = 0.0
+    special: float = Field(0.0, description="Of `instructions`, those of the special-function unit")
+    global_bytes: float = Field(0.0, description="Through the first-level cache, device memory's side")
+    accesses: float = Field(0.0, description="Instructions that move `global_bytes`")
     shared_bytes: float = 0.0
     barriers: float = 0.0
+    shuffles: float = 0.0
+    copies: float = Field(0.0, description="Asynchronous ones, to shared memory")
+    waits: float = Field(0.0, description="For warp-group products to end")
+    product: float = Field(0.0, description="Multiply-adds of warp-group products, a row of 64 counting as one")
+    product_fed: float = Field(0.0, description="The same, of instructions widened until they run at the full rate")
 
 
-def count_instructions(ptx: str, loops: Sequence[float]) -> Issued:
-    """Every statement as often as the loops around it turn.
+COUNTS = tuple(name for name in Effort.model_fields if name != "loops")
+
+
+def efforts(ptx: str) -> tuple[Effort, ...]:
+    """All statements of a kernel, those within the same loops together."""
+    lines = ptx.splitlines()
+    sums: dict[tuple[int, ...], dict[str, float]] = defaultdict(lambda: dict.fromkeys(COUNTS, 0.0))
+    for line, loops in zip(lines, _loops(lines), strict=True):
+        for name, amount in _statement(line.strip()).items():
+            sums[loops][name] += amount
+    return tuple(Effort(loops=loops, **counts) for loops, counts in sorted(sums.items()))
+
+
+def altogether(parts: Iterable[Effort], turns: Sequence[float]) -> Effort:
+    """Every part as often as its loops turn.
 
     Args:
-        ptx: of one kernel.
-        loops: turns of each loop when it is entered once, in the order of their heads; loops of PTX beyond these
-            (a wait, a compare-and-swap) count as one turn.
+        parts: what `efforts` gives.
+        turns: of each loop when it is entered once. Loops of PTX beyond these (a wait, a compare-and-swap) turn once.
     """
-    lines = ptx.splitlines()
-    often = _often(lines, loops)
-    total = [0.0] * len(Issued._fields)
-    for line, times in zip(lines, often, strict=True):
-        for place, amount in enumerate(_statement(line.strip())):
-            total[place] += times * amount
-    return Issued(*total)
+    sums = dict.fromkeys(COUNTS, 0.0)
+    for part in parts:
+        often = 1.0
+        for loop in part.loops:
+            often *= turns[loop] if loop < len(turns) else 1.0
+        for name in COUNTS:
+            sums[name] += often * getattr(part, name)
+    return Effort(**sums)
 
 
-def _often(lines: Sequence[str], loops: Sequence[float]) -> list[float]:
+def _loops(lines: Sequence[str]) -> list[tuple[int, ...]]:
+    """For each line the loops that it stands in: between a label and the last branch back to it."""
     heads: dict[str, int] = {}
     tails: dict[int, int] = {}
     for number, line in enumerate(lines):
@@ -55,35 +86,44 @@ def _often(lines: Sequence[str], loops: Sequence[float]) -> list[float]:
             heads[label.group(1)] = number
         elif (branch := BRANCH.search(line)) and branch.group(1) in heads:
             tails[heads[branch.group(1)]] = number
-    often = [1.0] * len(lines)
+    around: list[tuple[int, ...]] = [()] * len(lines)
     for place, head in enumerate(sorted(tails)):
-        turns = loops[place] if place < len(loops) else 1.0
         for number in range(head, tails[head] + 1):
-            often[number] *= turns
-    return often
+            around[number] = (*around[number], place)
+    return around
 
 
-def _statement(line: str) -> Issued:
+def _statement(line: str) -> dict[str, float]:
     found = STATEMENT.match(line)
     if not found:
-        return Issued()
+        return {}
     op = found.group(1)
-    if op.startswith("bar.sync"):
-        return Issued(1.0, barriers=1.0)
-    if op.startswith(("ld.global", "st.global", "ld.shared", "st.shared", "cp.async.c", "atom")):
-        moved = float(LANES * _bytes(op, line))
-        if ".shared" in op and not op.startswith("cp"):
-            return Issued(1.0, shared_bytes=moved)
-        return Issued(1.0, global_bytes=moved, global_accesses=1.0)
-    if op.split(".")[0] in DIRECTIVES or op.startswith("."):
-        return Issued()
-    special = 1.0 if SPECIAL.match(op) else 0.0
-    return Issued(next((cost for kind, cost in SEVERAL if kind.search(op)), 1.0), special)
-
-
-def _bytes(op: str, line: str) -> int:
-    if op.startswith("cp.async"):
+    if op.startswith(("bar.sync", "barrier.sync")):
+        return {"instructions": 1.0, "barriers": 1.0}
+    if op.startswith("shfl"):
+        return {"instructions": 1.0, "shuffles": 1.0}
+    if op.startswith(("ld.shared", "st.shared")):
+        return {"instructions": 1.0, "shared_bytes": LANES * _width(op)}
+    if op.startswith(("ld.global", "st.global", "atom", "red.")):
+        return {"instructions": 1.0, "global_bytes": LANES * _width(op), "accesses": 1.0}
+    if op.startswith(("cp.async.ca", "cp.async.cg")):
         size = COPIED.search(line)
-        return int(size.group(1), 0) if size else 16
+        moved = LANES * float(int(size.group(1), 0) if size else 16)
+        return {"instructions": 1.0, "global_bytes": moved, "accesses": 1.0, "copies": 1.0}
+    if op.startswith("cp.async.bulk.tensor"):
+        return {"instructions": 1.0, "copies": 1.0}
+    if wide := WGMMA.search(op):
+        columns, depth = int(wide.group(1)), int(wide.group(2))
+        return {"instructions": 1.0, "product": columns * depth, "product_fed": max(columns, FED) * depth}
+    if op.startswith("wgmma.wait"):
+        return {"waits": 1.0}
+    if op.split(".")[0] in FREE:
+        return {}
+    cost = next((cost for kind, cost in SEVERAL if kind.search(op)), 1.0)
+    return {"instructions": cost, "special": 1.0 if SPECIAL.match(op) else 0.0}
+
+
+def _width(op: str) -> float:
+    """Bytes that one lane moves."""
     width = WIDTH.search(op)
-    return int(width.group(1) or 1) * int(width.group(2)) // 8 if width else 4
+    return int(width.group(1) or 1) * int(width.group(2)) / 8 if width else 4.0
