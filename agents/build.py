@@ -21,6 +21,7 @@ from egg.agents.toolbox.submit import no_fix, not_worth_it, submit_diagnosis, su
 from egg.state.candidate import Candidate
 from egg.state.plan import Diagnosis, Plan
 from egg.state.run import AgentInput, AgentState, CodeOutput, DebugOutput, ProfileOutput
+from egg.state.search import SearchSpace
 
 Graph = CompiledStateGraph[AgentState, None, AgentInput, Any]
 
@@ -102,6 +103,7 @@ def _record(agent: Agent, state: AgentState, submitted: dict[str, Any]) -> Candi
             origin=state["branch"],
             structure=state["structure"],
             rationale=submitted["rationale"],
+            space=SearchSpace.model_validate(space) if (space := submitted.get("space")) else None,
         )
     if agent.role == "profile":
         return Plan.model_validate(submitted)

@@ -9,6 +9,7 @@ from egg.state.candidate import Attempt, Candidate
 from egg.state.device import Device
 from egg.state.evaluation import Baseline
 from egg.state.ledger import Decision
+from egg.state.search import Searched
 from egg.state.usage import Spend, Usage
 
 AHEAD = ("intake", "baseline", "choose", "mapping", "tiling", "memory", "confirm", "report")
@@ -24,6 +25,7 @@ class Row:
     doing: str = ""
     result: str = ""
     tried: int = 0
+    searched: str = ""
     spend: Spend = field(default_factory=Spend)
     started: float | None = None
     seconds: float | None = None
@@ -88,7 +90,14 @@ class Progress:
             else:
                 row.state, row.started = "running", monotonic()
                 yield f"{row.name} ..."
-        elif "result" not in data and (row := self._rows_of_tasks.get(ns[0].partition(":")[2])):
+        elif (row := self._rows_of_tasks.get(ns[0].partition(":")[2])) is None:
+            return
+        elif "result" in data:
+            result = data["result"] if isinstance(data["result"], Mapping) else {}
+            if isinstance(searched := result.get("searched"), Searched) and row.searched != searched.told:
+                row.searched = searched.told
+                yield f"  {row.name}: {searched.told} ({searched.seconds:.1f} s)"
+        else:
             inner = [part.partition(":")[0] for part in ns[1:]]
             row.doing = ": ".join([*inner, data["name"]])
 

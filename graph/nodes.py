@@ -16,6 +16,7 @@ from egg.state.ledger import Decision, Verb
 from egg.state.outcome import Outcome
 from egg.state.problem import Workload
 from egg.state.run import RunInput, RunState
+from egg.state.search import SearchLimits
 from egg.state.settings import Limits, Settings
 from egg.state.usage import Usage
 from egg.tools.artefacts import write_artefacts
@@ -43,6 +44,8 @@ def settings_of(request: RunInput) -> Settings:
         seeds=request.seeds,
         policy=request.policy,
         target=request.target,
+        search=request.search,
+        search_limits=SearchLimits(points=request.max_points),
         limits=Limits(calls=request.max_calls, tokens=request.max_tokens, minutes=request.max_minutes),
     )
 

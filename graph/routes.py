@@ -17,7 +17,18 @@ def exhausted(state: RunState | StageState) -> str | None:
     return (before + state.get("usage", Usage())).over(state["settings"].limits, state["elapsed_ms"] / 60_000)
 
 
-def after_open(state: StageState) -> Literal["profile", "code", "settle"]:
+def after_open(state: StageState) -> Literal["search", "profile", "code", "settle"]:
+    """Numbers are searched by machine before anybody is asked; a structure is not a number."""
+    searchable = state["incumbent"] and state["spec"].group != "structure" and state["settings"].search
+    return "search" if searchable and not exhausted(state) else begin(state)
+
+
+def after_search(state: StageState) -> Literal["judge", "profile", "code", "settle"]:
+    """Judge the best point; where none is better, ask the agents."""
+    return "judge" if state.get("searching") else begin(state)
+
+
+def begin(state: StageState) -> Literal["profile", "code", "settle"]:
     """A stage without an incumbent has nothing to profile: it drafts."""
     if exhausted(state):
         return "settle"
@@ -35,8 +46,10 @@ def after_code(state: StageState) -> Literal["judge", "settle"]:
     return "settle" if state["stopped"] or state["draft"] is None else "judge"
 
 
-def after_judge(state: StageState) -> Literal["debug", "profile", "code", "settle"]:
-    """Repair what is broken, else the next try, else the decision."""
+def after_judge(state: StageState) -> Literal["search", "debug", "profile", "code", "settle"]:
+    """The search's next best point if its best one failed; else repair what is broken, the next try, the decision."""
+    if state.get("searching") and not exhausted(state):
+        return "search"
     if state["repair"] and not exhausted(state):
         return "debug"
     return next_round(state)
@@ -44,7 +57,7 @@ def after_judge(state: StageState) -> Literal["debug", "profile", "code", "settl
 
 def next_round(state: StageState) -> Literal["profile", "code", "settle"]:
     """Another try while the stage has one left."""
-    return "settle" if state["round"] >= state["spec"].rounds else after_open(state)
+    return "settle" if state["round"] >= state["spec"].rounds else begin(state)
 
 
 def after_debug(state: StageState) -> Literal["code", "abandon", "settle"]:

@@ -1,4 +1,4 @@
-"""The stage subgraph: profile -> code -> judge, with repair, next try and roll back as conditional edges.
+"""The stage subgraph: search -> profile -> code -> judge, with repair, next try and roll back as conditional edges.
 
 Seeds and tuning stages are this one graph with different `StageSpec`s. Its state is private; only `StageOutput`,
 the decision and the kernel in force, reaches the run.
@@ -11,7 +11,16 @@ from langgraph.graph.state import CompiledStateGraph
 
 from egg.agents.build import build_code_agent, build_debug_agent, build_profile_agent
 from egg.graph.decide import accepts, attempt, decision, frozen_violation
-from egg.graph.routes import after_code, after_debug, after_judge, after_open, after_profile, next_round
+from egg.graph.routes import (
+    after_code,
+    after_debug,
+    after_judge,
+    after_open,
+    after_profile,
+    after_search,
+    next_round,
+)
+from egg.graph.search import search
 from egg.state.evaluation import Evaluation, Status
 from egg.state.run import StageInput, StageOutput, StageState
 from egg.tools.artefacts import save_kernel
@@ -25,7 +34,8 @@ Update = dict[str, Any]
 
 def open_stage(state: StageState) -> Update:
     """Start with nothing tried; what the agents may see came with the Send."""
-    return {"round": 0, "repair": 0, "plan": None, "draft": None, "diagnosis": None, "stopped": None}
+    nothing: Update = dict.fromkeys(("plan", "draft", "diagnosis", "stopped", "searched"))
+    return {**nothing, "round": 0, "repair": 0, "searching": False}
 
 
 def judge_draft(state: StageState) -> Update:
@@ -44,14 +54,16 @@ def judge_draft(state: StageState) -> Update:
             Store(state["run_dir"]),
         )
     judged = draft.model_copy(update={"evaluation": evaluation})
-    last_repair = evaluation.ok or state["repair"] >= spec.repairs
+    searching = state.get("searching", False)  # nobody repairs a point of a search: the next one is taken, and no round is spent
+    last_repair = evaluation.ok or searching or state["repair"] >= spec.repairs
     update: Update = {
         "draft": judged,
         "attempts": (attempt(judged, state["plan"], state["round"]),),
-        "round": state["round"] + last_repair,
+        "round": state["round"] + (last_repair and not searching),
         "repair": 0 if last_repair else state["repair"] + 1,
         "plan": None if last_repair else state["plan"],
         "diagnosis": None,
+        "searching": searching and not evaluation.ok,
         "elapsed_ms": elapsed(state["run_dir"], state["elapsed_ms"]),
     }
     if accepts(spec, incumbent, judged):
@@ -73,6 +85,7 @@ def build_stage() -> CompiledStateGraph[StageState, None, StageInput, StageOutpu
     """The compiled stage subgraph."""
     graph = StateGraph(StageState, input_schema=StageInput, output_schema=StageOutput)
     graph.add_node("open", open_stage)
+    graph.add_node("search", search)
     graph.add_node("profile", build_profile_agent())
     graph.add_node("code", build_code_agent())
     graph.add_node("debug", build_debug_agent())
@@ -80,10 +93,11 @@ def build_stage() -> CompiledStateGraph[StageState, None, StageInput, StageOutpu
     graph.add_node("abandon", abandon)
     graph.add_node("settle", settle)
     graph.add_edge(START, "open")
-    graph.add_conditional_edges("open", after_open, ["profile", "code", "settle"])
+    graph.add_conditional_edges("open", after_open, ["search", "profile", "code", "settle"])
+    graph.add_conditional_edges("search", after_search, ["judge", "profile", "code", "settle"])
     graph.add_conditional_edges("profile", after_profile, ["code", "settle"])
     graph.add_conditional_edges("code", after_code, ["judge", "settle"])
-    graph.add_conditional_edges("judge", after_judge, ["debug", "profile", "code", "settle"])
+    graph.add_conditional_edges("judge", after_judge, ["search", "debug", "profile", "code", "settle"])
     graph.add_conditional_edges("debug", after_debug, ["code", "abandon", "settle"])
     graph.add_conditional_edges("abandon", next_round, ["profile", "code", "settle"])
     graph.add_edge("settle", END)

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from egg.state.evaluation import Evaluation
 from egg.state.record import Record
+from egg.state.search import SearchSpace
 
 
 def kernel_id(source: str) -> str:
@@ -20,6 +21,7 @@ class Candidate(Record):
     origin: str = Field(description="The stage or seed that made it: `seed-1`, `tiling`")
     structure: str = Field(description="Its algorithmic structure, as the seed was told")
     rationale: str = ""
+    space: SearchSpace | None = Field(None, description="What its author says may be chosen freely")
     evaluation: Evaluation | None = None
 
     @property

@@ -19,6 +19,7 @@ from egg.state.outcome import Outcome
 from egg.state.plan import Diagnosis, Plan
 from egg.state.problem import Problem, Workload
 from egg.state.reducers import Attempts, Ledger, add_usage, append_decisions, keep_better, later, merge_attempts
+from egg.state.search import Searched
 from egg.state.settings import Policy, Settings, Target
 from egg.state.stage import StageSpec
 from egg.state.usage import Usage
@@ -43,6 +44,8 @@ class RunInput(BaseModel):
     max_calls: int = Field(200, ge=0, description="Cap on model calls")
     max_tokens: int = Field(400_000, ge=0, description="Cap on input plus output tokens")
     max_minutes: float = Field(60.0, gt=0, description="Cap on wall time")
+    search: bool = Field(True, description="Whether a machine search chooses numbers in the tuning stages")
+    max_points: int | None = Field(None, ge=1, description="Cap on the points of one search; 48 with a GPU, 12 without")
     run_dir: str | None = Field(None, description="Folder of the run; `runs/<thread id>` by default")
 
 
@@ -96,6 +99,8 @@ class StageState(StageInput, total=False):
     round: int
     repair: int
     stopped: str | None
+    searched: Searched | None
+    searching: bool
     attempts: Annotated[Attempts, merge_attempts]
     usage: Annotated[Usage, add_usage]
     ledger: Annotated[Ledger, append_decisions]
@@ -119,6 +124,7 @@ class AgentInput(StageInput, total=False):
     diagnosis: Diagnosis | None
     round: int
     repair: int
+    searched: Searched | None
     attempts: Attempts
 
 

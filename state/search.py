@@ -121,19 +121,18 @@ class SearchResult(Record):
         return 1 - after / before if before and after else 0.0
 
     def told(self) -> str:
-        """One sentence for a person or an agent."""
-        names = ", ".join(parameter.name for parameter in self.space.parameters)
+        """One sentence for a person or an agent. The seconds it took are left out: they differ from life to life."""
+        names = ", ".join(parameter.name.rpartition(".")[2] for parameter in self.space.parameters)
         counts = ", ".join(f"{self.count(status)} {status}" for status in PointStatus if self.count(status))
-        most = f"{self.limits.most(self.measured)} points and {self.limits.seconds:g} s"
+        caps = f"{self.limits.most(self.measured)} points and {self.limits.seconds:g} s"
         how = "timed briefly" if self.measured else f"ranked by the estimate for {self.target}, nothing was timed"
-        best = (
-            f"best {spelled(self.changes(self.best))}: saves {self.gain(self.best):.1%}"
-            if self.ranking
-            else "none is better"
-        )
+        if self.ranking:
+            best = f"best {spelled(self.changes(self.best))}, which saves {self.gain(self.best):.1%}"
+        else:
+            best = "none is better"
         return (
-            f"machine search over {names}: {len(self.points)} of {self.space.size} points in {self.seconds:.1f} s "
-            f"(caps {most}; ended by {self.ended}; {counts}), {how}; {best}"
+            f"machine search over {names}: {len(self.points)} of {self.space.size} points ({counts}; caps {caps}, "
+            f"ended by {self.ended}), {how}; {best}"
         )
 
     def changes(self, point: Point) -> Values:
@@ -147,10 +146,18 @@ def spelled(values: Mapping[str, Value]) -> str:
     return ", ".join(f"{name.rpartition('.')[2]} = {value}" for name, value in values.items()) or "nothing changed"
 
 
+class Contender(Record):
+    """A point that the judge may see."""
+
+    values: Values
+    change: str = Field(description="What it changes of the kernel in force, in words")
+
+
 class Searched(Record):
     """What a stage keeps of its search: the sentence, and the choices that the judge has not seen yet."""
 
     told: str
-    covered: tuple[str, ...] = Field((), description="Names of the parameters that were searched")
-    contenders: tuple[Values, ...] = Field((), description="Best first; each is judged only if those before it failed")
-    complete: bool = Field(False, description="Whether every point of the space was looked at")
+    seconds: float = 0.0
+    contenders: tuple[Contender, ...] = Field(
+        (), description="Best first; each is judged only if those before it failed"
+    )

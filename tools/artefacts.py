@@ -11,6 +11,7 @@ from egg.state.evaluation import Baseline
 from egg.state.ledger import Decision
 from egg.state.outcome import Outcome
 from egg.state.problem import Problem, Workload
+from egg.state.search import SearchResult
 from egg.state.settings import Settings
 from egg.state.usage import Usage
 from egg.tools.report import render_report
@@ -27,6 +28,11 @@ REFERENCE_HEADER = """\
 def save_kernel(run_dir: str, candidate: Candidate) -> Path:
     """Keep a kernel under its content address: `kernels/<id>.py`."""
     return _write(Path(run_dir) / "kernels" / f"{candidate.id}.py", candidate.source)
+
+
+def save_search(run_dir: str, branch: str, result: SearchResult) -> Path:
+    """Keep a stage's search, every point with its outcome: `search/<stage>.json`."""
+    return _write(Path(run_dir) / "search" / f"{branch}.json", result.model_dump_json(indent=1) + "\n")
 
 
 def write_artefacts(

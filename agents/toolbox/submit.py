@@ -9,6 +9,8 @@ from egg.agents.sources import source_of
 from egg.agents.toolbox.bench import Answer, Runtime, Source, state_of
 from egg.state.candidate import kernel_id
 from egg.state.plan import Diagnosis, Plan
+from egg.state.search import Parameter, SearchSpace
+from egg.tools.tune.space import group_of, names_in
 
 Edits = Annotated[
     dict[str, dict[str, dict[str, Any]]] | None,
@@ -16,9 +18,20 @@ Edits = Annotated[
 ]
 
 
+SearchValues = Annotated[
+    dict[str, list[bool | int | str]] | None,
+    "Numbers that a machine may choose, with the values to try: {name: [values]}. A name is a module-level constant "
+    "(`BLOCK`), an entry of a module-level dict (`META.BLOCK`), or `kernel.config`: an index of its autotune configs. "
+    "The kernel must be right for every combination; never pay for guesses at what can be searched",
+]
+
+
 @tool(response_format="content_and_artifact")
 def submit_kernel(
-    runtime: Runtime, source: Source, rationale: Annotated[str, "What was decided and why, in one sentence"]
+    runtime: Runtime,
+    source: Source,
+    rationale: Annotated[str, "What was decided and why, in one sentence"],
+    search_space: SearchValues = None,
 ) -> Answer:
     """Hand in the kernel. This ends your work on it; the judge takes over."""
     whole = source_of(state_of(runtime), source)
@@ -28,7 +41,29 @@ def submit_kernel(
         raise ToolException(f"line {error.lineno} is not Python: {error.msg}") from None
     if "ModelNew" not in names:
         raise ToolException("the file defines no class ModelNew")
-    return "submitted", {"kernel": kernel_id(whole), "rationale": rationale}
+    space = _space(whole, search_space or {})
+    return "submitted", {"kernel": kernel_id(whole), "rationale": rationale, "space": space}
+
+
+def _space(source: str, values: dict[str, list[bool | int | str]]) -> dict[str, Any] | None:
+    """The space as JSON, each parameter in the stage that its name belongs to.
+
+    Raises:
+        ToolException: the source has no such parameter, or a list is empty.
+    """
+    if not values:
+        return None
+    known = names_in(source)
+    if unknown := sorted(values.keys() - set(known)):
+        there = ", ".join(known) or "none: give it module-level constants such as BLOCK = 128"
+        raise ToolException(f"search_space: no {', '.join(unknown)} in the kernel; it has {there}")
+    if empty := sorted(name for name, choices in values.items() if not choices):
+        raise ToolException(f"search_space: no values for {', '.join(empty)}")
+    parameters = [
+        Parameter(name=name, values=tuple(dict.fromkeys(choices)), group=group_of(name))
+        for name, choices in values.items()
+    ]
+    return SearchSpace(parameters=tuple(parameters)).model_dump(mode="json")
 
 
 @tool(response_format="content_and_artifact")

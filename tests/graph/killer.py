@@ -14,7 +14,7 @@ from pathlib import Path
 from egg.graph.app import build_graph
 from egg.graph.checkpointing import open_saver, unfinished
 
-AT_WORK_S = dict.fromkeys(("intake", "tools", "judge", "confirm"), 0.05)
+AT_WORK_S = dict.fromkeys(("intake", "tools", "judge", "confirm", "search"), 0.05)
 """Long enough for a node to have a child at work. Other nodes would be over by then, and the next ones too."""
 
 

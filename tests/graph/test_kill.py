@@ -39,6 +39,7 @@ CHAOTIC = PROBLEM.replace("torch.nn.functional.silu(x * self.weight)", "torch.si
 """No float32 is near the exact value, so every draft goes to the debug agent, and the reference stays."""
 WHOLE = {"baseline", "choose", "confirm", "intake", "mapping", "memory", "memory/settle", "report", "seed", "tiling"}
 WHOLE |= {f"{stage}/{node}" for stage in ("seed", "mapping") for node in ("open", "profile/model", "settle")}
+WHOLE |= {"mapping/search"}
 WHOLE |= {f"seed/{node}" for node in ("judge", "code/brief", "code/model", "code/tools", "code/answer")}
 REPAIR = {
     "intake",

@@ -8,13 +8,14 @@ from egg.graph.routes import (
     after_judge,
     after_open,
     after_profile,
+    after_search,
     enter,
     exhausted,
     next_round,
     seeds,
 )
 from egg.graph.stage import abandon
-from egg.graph.stages import MAPPING
+from egg.graph.stages import MAPPING, SEED
 from egg.state.evaluation import Status
 from egg.state.plan import Diagnosis, Plan
 from egg.state.settings import Settings
@@ -27,13 +28,21 @@ BROKEN = candidate(status=Status.MISMATCH)
 @pytest.mark.parametrize(
     ("state", "node"),
     [
-        (stage_state(), "profile"),
+        (stage_state(), "search"),
+        (stage_state(settings=Settings(search=False)), "profile"),
+        (stage_state(spec=SEED), "profile"),  # a structure is not a number
         (stage_state(incumbent=None), "code"),
         (stage_state(settings=BROKE), "settle"),
     ],
 )
 def test_after_open(state, node):
     assert after_open(state) == node
+
+
+def test_after_search():
+    assert after_search(stage_state(searching=True, draft=candidate())) == "judge"
+    assert after_search(stage_state(searching=False)) == "profile"
+    assert after_search(stage_state(searching=False, settings=BROKE)) == "settle"
 
 
 @pytest.mark.parametrize(
@@ -61,6 +70,9 @@ def test_after_code(changes, node):
     [
         ({"draft": candidate(), "round": 1}, "profile"),  # next try
         ({"draft": candidate(), "round": MAPPING.rounds}, "settle"),
+        ({"draft": BROKEN, "searching": True}, "search"),  # nobody repairs a point: the next one is taken
+        ({"draft": BROKEN, "searching": True, "settings": BROKE}, "settle"),
+        ({"draft": candidate(), "searching": False, "round": 0}, "profile"),  # a point costs no round
         ({"draft": BROKEN, "repair": 1}, "debug"),
         ({"draft": BROKEN, "repair": 1, "settings": BROKE}, "settle"),
         ({"draft": BROKEN, "round": 1, "incumbent": None}, "code"),  # a seed that cannot be repaired is drafted anew

@@ -4,34 +4,39 @@ from collections.abc import Sequence
 
 from egg.state.device import Device
 from egg.state.problem import Problem
-from egg.state.search import SearchSpace, Values
+from egg.state.search import Values
 from egg.state.settings import Policy
 from egg.tools.expert import Edits, KernelSpec, spec_of, write_variants
 from egg.tools.store import Store
 from egg.tools.tune import autotuned
 from egg.tools.tune.constants import changed, constants
+from egg.tools.tune.space import is_decision
+
+
+class Rewritten(Exception):
+    """The kernel is no more what the library writes for the decisions in its heading: somebody changed it by hand."""
 
 
 def sources(
     problem: Problem, source: str, points: Sequence[Values], device: Device, policy: Policy, store: Store
 ) -> list[str | None]:
-    """The kernel of each point; None where the library cannot write it."""
-    if spec := spec_of(source):
-        edits = [_edits(spec, values) for values in points]
-        wanted = [edit for edit in edits if edit]
-        written = iter(
-            write_variants(problem, policy=policy, device=device, spec=spec, variants=wanted, store=store)
-            if wanted
-            else ()
-        )
-        found: list[str | None] = []
-        for edit in edits:
-            skeleton = next(written) if edit else None
-            if skeleton is not None and _given_up(spec, skeleton.spec):
-                skeleton = None
-            found.append(source if not edit else tidy(skeleton.source) if skeleton else None)
-        return found
-    return [_rewritten(source, values) for values in points]
+    """The kernel of each point; None where the library cannot write it.
+
+    Raises:
+        Rewritten: among the points is the kernel as it is, and the library does not write it so.
+    """
+    spec = spec_of(source)
+    if spec is None or not all(map(is_decision, (name for values in points for name in values))):
+        return [_rewritten(source, values) for values in points]
+    edits = [_edits(spec, values) for values in points]
+    written = write_variants(problem, policy=policy, device=device, spec=spec, variants=edits, store=store)
+    found: list[str | None] = []
+    for edit, skeleton in zip(edits, written, strict=True):
+        text = tidy(skeleton.source) if skeleton and not _given_up(spec, skeleton.spec) else None
+        if not edit and (text is None or code_of(text) != code_of(source)):
+            raise Rewritten
+        found.append(text if edit else source)
+    return found
 
 
 def code_of(source: str) -> str:
@@ -44,15 +49,6 @@ def code_of(source: str) -> str:
 def tidy(source: str) -> str:
     """One newline at the end and none before the first line, as the ids of all kernels are of."""
     return source.strip("\n") + "\n"
-
-
-def usable(source: str, space: SearchSpace, names: Sequence[str]) -> str | None:
-    """Why this space is none of the source's; None if it is."""
-    unknown = [parameter.name for parameter in space.parameters if parameter.name not in names]
-    if unknown:
-        known = ", ".join(names) or "none: give it module-level constants, such as BLOCK = 128"
-        return f"no parameter {', '.join(unknown)} in the kernel; it has {known}"
-    return None
 
 
 def _edits(spec: KernelSpec, values: Values) -> Edits:

@@ -97,7 +97,11 @@ class _Search:
         most, measured = self.limits.most(self.job is not None), self.job is not None
         batch = BATCH_MEASURED if measured else BATCH_ESTIMATED
         reserve = (1 - COMPILING_SHARE) * self.limits.seconds if measured else 0.0
-        self._take([self.start], lambda: float("inf"))
+        points = [
+            self.start,
+            *following(self.space, self.start, hints, [self._place(self.start)], batch, near=not measured),
+        ]
+        self._take(points[:most], lambda: self.left() - reserve)
         while len(self.compiled) < most:
             if self.left() <= reserve:
                 self.ended = f"the cap of {self.limits.seconds:g} s"
@@ -147,7 +151,7 @@ class _Search:
         written = sources(self.problem, self._source, points, self.device, self.policy, self.store)
         new: dict[str, str] = {}
         for values, source in zip(points, written, strict=True):
-            key = key_of(self.space, values)
+            key = self._place(values)
             self.values[key] = values
             self.kernel[key] = None
             if source is not None:
@@ -156,6 +160,9 @@ class _Search:
                 if name not in self.compiled:
                     self.sources[name] = new[name] = source
         self.compiled |= compile_points(self.problem, new, self.device, self.policy, self.store, left)
+
+    def _place(self, values: Values) -> Key:
+        return key_of(self.space, values)
 
     @property
     def _source(self) -> str:
@@ -169,7 +176,7 @@ class _Search:
         """The point with the shortest predicted time; the first of equals."""
         dropped = self._pruned()
         names = {key: name for key, name in self.kernel.items() if name and name not in dropped}
-        key = min(names, key=lambda key: self._estimate(names[key]), default=key_of(self.space, self.start))
+        key = min(names, key=lambda key: self._estimate(names[key]), default=self._place(self.start))
         return self.values[key]
 
     def _pruned(self) -> dict[str, str]:

@@ -21,17 +21,35 @@ ABSENT: Values = {"programs_per_sm": 2}
 """Parameters that an expert kernel may not have yet, and what the library then takes."""
 
 
+def is_decision(name: str) -> bool:
+    """Whether it names a decision of an expert kernel: `region.group.parameter`."""
+    parts = name.split(".")
+    return len(parts) == 3 and parts[1] in GROUPS
+
+
 def group_of(name: str) -> Group:
-    """The stage that a constant of this name belongs to."""
+    """The stage that a constant of this name belongs to; a decision's name says it itself."""
+    for group in GROUPS:
+        if is_decision(name) and name.split(".")[1] == group:
+            return group
     last = name.rpartition(".")[2]
     return "memory" if MEMORY.search(last) else "mapping" if MAPPING.search(last) else "tiling"
 
 
 def space_of(
-    source: str, group: Group | None, profile: StaticProfile | None, device: Device, workload: Workload
+    source: str,
+    group: Group | None,
+    profile: StaticProfile | None,
+    device: Device,
+    workload: Workload,
+    *,
+    by_hand: bool = False,
 ) -> SearchSpace:
-    """The expert library's space for its own kernels; else configurations and constants that look tunable."""
-    if spec := spec_of(source):
+    """The expert library's space for its own kernels; else configurations and constants that look tunable.
+
+    `by_hand`: the kernel has the library's heading, but is not what the library writes for it any more.
+    """
+    if not by_hand and (spec := spec_of(source)):
         groups = [group] if group else [g for g in GROUPS if g != "structure"]
         found = [parameter for g in groups for parameter in _expert(spec, g, profile, device, workload)]
         return SearchSpace(parameters=tuple(found)).within(group)
@@ -44,7 +62,8 @@ def current(source: str, space: SearchSpace) -> Values:
     Raises:
         KeyError: it has no such parameter.
     """
-    if spec := spec_of(source):
+    spec = spec_of(source)
+    if spec and all(is_decision(parameter.name) for parameter in space.parameters):
         return {parameter.name: _decided(spec, parameter.name) for parameter in space.parameters}
     known: Values = constants(source) | {
         f"{kernel}{autotuned.SUFFIX}": number for kernel, number in autotuned.chosen(source).items()
@@ -54,10 +73,11 @@ def current(source: str, space: SearchSpace) -> Values:
 
 def names_in(source: str) -> tuple[str, ...]:
     """Every name that a search space over this source may use."""
+    shown = (*constants(source), *(f"{kernel}{autotuned.SUFFIX}" for kernel in autotuned.kernels(source)))
     if spec := spec_of(source):
         decided = ((region, group) for region in spec.regions for group in GROUPS)
-        return tuple(f"{region.name}.{group}.{name}" for region, group in decided for name in region.group(group))
-    return (*constants(source), *(f"{kernel}{autotuned.SUFFIX}" for kernel in autotuned.kernels(source)))
+        return (*shown, *(f"{region.name}.{group}.{name}" for region, group in decided for name in region.group(group)))
+    return shown
 
 
 def hints(
@@ -70,7 +90,7 @@ def hints(
 ) -> list[Values]:
     """Points that the expert library would try first: its own moves, which may change several numbers at once."""
     spec = spec_of(source)
-    if spec is None:
+    if spec is None or not all(is_decision(parameter.name) for parameter in space.parameters):
         return []
     start, found = current(source, space), []
     for one in [group] if group else [g for g in GROUPS if g != "structure"]:

@@ -1,0 +1,84 @@
+"""The search node of a tuning stage: numbers are found by machine, and the choice goes to the judge like any draft."""
+
+from typing import Any
+
+from egg.state.candidate import Candidate
+from egg.state.plan import Plan
+from egg.state.run import StageState
+from egg.state.search import Contender, Searched, SearchLimits, spelled
+from egg.state.settings import Settings
+from egg.tools.artefacts import save_search
+from egg.tools.clock import elapsed
+from egg.tools.store import Store
+from egg.tools.tune.apply import sources
+from egg.tools.tune.kernel import tune_kernel
+
+CONTENDERS = 3
+"""Points that the judge may see, one after the other, until one passes."""
+
+Update = dict[str, Any]
+
+
+def search(state: StageState) -> Update:
+    """Search once, then hand out the best point that the judge has not seen; no draft if there is none.
+
+    Entered again after a kill, it finds every finished point kept; entered again after a failed verdict, it hands out
+    the next best.
+    """
+    searched = state.get("searched") or _search(state)
+    update: Update = {"searched": searched, "searching": False, "draft": None, "plan": None}
+    if searched.contenders:
+        best, *others = searched.contenders
+        update |= _draft(state, searched, best)
+        update["searched"] = searched.model_copy(update={"contenders": tuple(others)})
+    return {**update, "elapsed_ms": elapsed(state["run_dir"], state["elapsed_ms"])}
+
+
+def _search(state: StageState) -> Searched:
+    incumbent, group = state["incumbent"], state["spec"].group
+    assert incumbent is not None  # the route here demands it
+    result = tune_kernel(
+        state["problem"],
+        incumbent.source,
+        state["device"],
+        state["settings"].policy,
+        Store(state["run_dir"]),
+        workload=state["workload"],
+        given=incumbent.space,
+        group=group,
+        profile=incumbent.evaluation.profile if incumbent.evaluation else None,
+        limits=_limits(state["settings"], state["elapsed_ms"]),
+    )
+    if result is None:
+        return Searched(told=f"machine search: the kernel has no {group} numbers to choose")
+    save_search(state["run_dir"], state["branch"], result)
+    worth = [point for place in result.ranking if result.gain(point := result.points[place]) >= state["spec"].min_gain]
+    contenders = (Contender(values=p.values, change=spelled(result.changes(p))) for p in worth[:CONTENDERS])
+    return Searched(told=result.told(), seconds=result.seconds, contenders=tuple(contenders))
+
+
+def _draft(state: StageState, searched: Searched, best: Contender) -> Update:
+    """The kernel of a point, and as its plan what the search has to say for it."""
+    incumbent = state["incumbent"]
+    assert incumbent is not None
+    store = Store(state["run_dir"])
+    (source,) = sources(
+        state["problem"], incumbent.source, [best.values], state["device"], state["settings"].policy, store
+    )
+    assert source is not None  # it was compiled
+    change = f"{best.change} (machine search)"
+    draft = Candidate(
+        source=source,
+        origin=state["branch"],
+        structure=incumbent.structure,
+        rationale=change,
+        space=incumbent.space,
+    )
+    return {"draft": draft, "plan": Plan(worth_it=True, change=change, why=searched.told), "searching": True}
+
+
+def _limits(settings: Settings, elapsed_ms: int) -> SearchLimits:
+    """The stage's caps, and no more time than the run has left."""
+    left = settings.limits.minutes * 60 - elapsed_ms / 1000
+    limits = settings.search_limits
+    return limits.model_copy(update={"seconds": max(1.0, min(limits.seconds, left))})
