@@ -54,7 +54,7 @@ def judge_draft(state: StageState) -> Update:
             Store(state["run_dir"]),
         )
     judged = draft.model_copy(update={"evaluation": evaluation})
-    searching = state.get("searching", False)  # nobody repairs a point of a search: the next one is taken, and no round is spent
+    searching = state.get("searching", False)  # a point is not repaired, nor does it cost a round: the next one is taken
     last_repair = evaluation.ok or searching or state["repair"] >= spec.repairs
     update: Update = {
         "draft": judged,
