@@ -21,7 +21,7 @@ class Policy(StrEnum):
     """TF32 for matrix products and convolutions on both sides."""
 
 
-Target = Literal["sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"]
+Target = Literal["sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120", "gfx942"]
 
 
 class Limits(Record):

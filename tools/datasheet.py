@@ -6,7 +6,10 @@ KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
 
 class Limits(NamedTuple):
-    """What the compute capability fixes. CUDA C++ Programming Guide, table of technical specifications."""
+    """What the compute capability fixes. CUDA C++ Programming Guide, table of technical specifications.
+
+    Of CDNA3 a compute unit: AMD Instinct MI300 instruction set reference, and the limits in LLVM's AMDGPU backend.
+    """
 
     shared_bytes: int
     shared_bytes_sm: int
@@ -37,6 +40,7 @@ LIMITS = {
     "sm_90": Limits(227 * KIB, 228 * KIB, 2048, 32),
     "sm_100": Limits(227 * KIB, 228 * KIB, 2048, 32),
     "sm_120": Limits(99 * KIB, 100 * KIB, 1536, 24),
+    "gfx942": Limits(64 * KIB, 64 * KIB, 2048, 16, 128 * KIB),
 }
 
 # The first product of a target is the one `--target` stands for.
@@ -51,6 +55,10 @@ SHEETS = (
     Sheet("NVIDIA H100 PCIe", "sm_90", 114, 50 * MIB, 80 * GIB, 2.0e12, 51e12, 378e12, 756e12, 1513e12),
     Sheet("NVIDIA B200", "sm_100", 148, 126 * MIB, 180 * 10**9, 8.0e12, 80e12, 1.1e15, 2.25e15, 4.5e15),
     Sheet("NVIDIA GeForce RTX 5090", "sm_120", 170, 96 * MIB, 32 * GIB, 1.792e12, 104.8e12, 104.8e12, 209.5e12, 838e12),
+    # Its last-level cache: the second level is 4 MiB for each of eight dies.
+    Sheet(
+        "AMD Instinct MI300X", "gfx942", 304, 256 * MIB, 192 * 10**9, 5.3e12, 163.4e12, 653.7e12, 1307.4e12, 2614.9e12
+    ),
 )
 
 

@@ -134,6 +134,16 @@ class Batch:
         """Of the kernel that came in as this one, waited for; raises what `compiled` does, IndexError if none did."""
         return self._futures[number].result()
 
+    def refused(self) -> bool:
+        """Whether the compiler refused a kernel in a way that no autotuner forgives. Waits for all."""
+        outcomes = (future.result() for future in self._futures)
+        return any(kernel.failed and not kernel.by_ptxas for kernel in outcomes)
+
+    def clear(self) -> None:
+        """Forget all that came in."""
+        self.jobs.clear()
+        self._futures.clear()
+
     def __enter__(self) -> Self:
         return self
 

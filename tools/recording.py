@@ -9,6 +9,7 @@ from egg.state.settings import Policy
 from egg.tools.assembly.compiled import Compiled
 from egg.tools.errors import CandidateError
 from egg.tools.estimate import TorchFacts
+from egg.tools.facts import shortage
 from egg.tools.kernels import Batch, Unfinished
 from egg.tools.launched import Job, Seen
 from egg.tools.sandbox.client import Bounds, Reply, open_worker
@@ -55,19 +56,11 @@ def record(problem: Problem, source: str, device: Device, policy: Policy, store:
     }
     with Batch(device, store) as batch:
         first = _converse(payload, batch)
-        if all(_launchable(first.kernel(seen), device) for seen in first.launches) and not _refused(first):
+        kernels = [first.kernel(seen) for seen in first.launches]
+        if all(kernel.ok and shortage(kernel, device) is None for kernel in kernels) and not batch.refused():
             return first
     with Batch(device, store) as batch:
         return _converse(payload | {"eager": True}, batch)
-
-
-def _launchable(kernel: Compiled, device: Device) -> bool:
-    return kernel.ok and kernel.shared_bytes <= device.shared_bytes
-
-
-def _refused(recording: Recording) -> bool:
-    """Whether the compiler refused what an autotuner does not forgive."""
-    return any(kernel.failed and not kernel.by_ptxas for kernel in recording.kernels.values())
 
 
 def _converse(payload: dict[str, Any], batch: Batch) -> Recording:
@@ -79,7 +72,7 @@ def _converse(payload: dict[str, Any], batch: Batch) -> Recording:
         if not worker.lost or attempt == 2:
             break
         forget(worker.zygote)  # another thread's candidate has killed its parent
-        batch.jobs.clear()
+        batch.clear()
     told = _answer(reply)
     try:
         launches = [Seen.model_validate(seen) for seen in told["launches"]]

@@ -57,7 +57,7 @@ class Attention:
         return RegionSpec(
             name=region.name,
             kind=self.name,
-            structure={"name": structure},
+            structure={"name": structure, **_without_tf32x3(facts, device)},
             mapping=mapping,
             tiling={**{key: tile[key] for key in ("BLOCK_M", "BLOCK_N", "num_warps")}, "pieces": pieces(facts["head"])},
             memory={"num_stages": tile["num_stages"], "out_layout": facts["out_layout"]},
@@ -79,7 +79,7 @@ class Attention:
             operands=", ".join(names),
             meta={**{k: tiling[k] for k in TUNABLE if k in tiling}, "num_stages": memory["num_stages"]},
             rank=len(graph.shape(found.q)),
-            precision=_precision(facts, policy),
+            precision=spec.structure.get("precision") or _precision(facts, policy),
             causal=found.causal,
             mask=found.mode or None,
             mask_name=graph.names[found.mask] if found.mask is not None else "",
@@ -124,6 +124,11 @@ def _precision(facts: dict[str, Any], policy: Policy) -> str | None:
     if facts["dtype"] != "float32":
         return None
     return "tf32" if policy is Policy.TF32 and not facts["safe"] else "tf32x3"
+
+
+def _without_tf32x3(facts: dict[str, Any], device: Device) -> dict[str, str]:
+    """AMD's matrix units take fp32 itself, and Triton has no three passes of TF32 for them."""
+    return {"precision": "ieee"} if device.amd and facts["dtype"] == "float32" else {}
 
 
 def _scale(region: Region, found: "Pattern") -> str:

@@ -69,7 +69,7 @@ def _tiling(spec: RegionSpec, main: Launch | None, device: Device) -> list[Move]
     if main and not main.spills and main.occupancy < 0.25 and block_n > 16:
         why = f"occupancy {main.occupancy:.0%} bounded by {main.limiter}: latency-bound, more blocks hide it"
         moves.append(spec.move("tiling", {"BLOCK_N": block_n // 2}, why, "latency", 0.12 if fp32 else 0.03))
-    if main and (bound := _registers_of_one_more(main, device)) and "maxnreg" not in spec.tiling:
+    if main and (bound := _registers_of_one_more(main, device)) and "maxnreg" not in spec.tiling and not device.amd:
         why = f"{main.registers} registers: with {bound} one more block fits a multiprocessor"
         moves.append(spec.move("tiling", {"maxnreg": bound}, why, "occupancy", 0.15))
     if fp32 and block_m == 64 and spec.facts["queries"] >= 1024:

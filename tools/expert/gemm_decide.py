@@ -58,7 +58,7 @@ def product_of(facts: dict[str, Any]) -> Product:
 def predicted(facts: dict[str, Any], structure: str, policy: Policy, device: Device) -> float:
     """Seconds of a structure with its default decisions."""
     chosen = decide(facts, structure, policy, device)
-    kind = method(facts["dtype"], structure, policy)
+    kind = method(facts["dtype"], structure, policy, device)
     tile, chunks = Tile.of(chosen["tiling"], chosen["memory"]), chosen["mapping"].get("CHUNKS", 1)
     return seconds(product_of(facts), kind, tile, device, chunks)
 
@@ -80,7 +80,7 @@ def likely_structures(facts: dict[str, Any], device: Device) -> tuple[str, ...]:
 def decide(facts: dict[str, Any], structure: str, policy: Policy, device: Device) -> dict[str, dict[str, Any]]:
     """The four groups of decisions."""
     product = product_of(facts)
-    kind = method(facts["dtype"], structure, policy)
+    kind = method(facts["dtype"], structure, policy, device)
     chunks, tile = 1, best_tile(product, kind, device)
     if facts["int8"] and kind == "half" and (tile.m, tile.n) == (128, 128) and enough(product, WIDENED, device):
         tile = WIDENED

@@ -82,16 +82,21 @@ TILES: dict[tuple[int, int], tuple[int, float]] = {
 
 def modern(device: Device) -> bool:
     """Whether there is wgmma or its successor, and TMA."""
-    return int(device.target.removeprefix("sm_")) >= 90
+    return not device.amd and device.capability >= (9, 0)
 
 
-def method(dtype: str, structure: str, policy: Policy) -> Method:
-    """How the products are made. IEEE accuracy in fp32 unless the policy is `tf32`; fp32 sums always."""
+def method(dtype: str, structure: str, policy: Policy, device: Device) -> Method:
+    """How the products are made. IEEE accuracy in fp32 unless the policy is `tf32`; fp32 sums always.
+
+    AMD's matrix units take fp32 itself, and Triton has no three passes of TF32 for them.
+    """
     if dtype != "float32":
         return "half"
     if structure == "scaled_fp16":
         return "fp16x1" if policy is Policy.TF32 else "fp16x3"
-    return "tf32" if policy is Policy.TF32 else "tf32x3"
+    if policy is Policy.TF32:
+        return "tf32"
+    return "ieee" if device.amd else "tf32x3"
 
 
 def method_of(structure: dict[str, Any]) -> Method:

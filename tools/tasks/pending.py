@@ -10,6 +10,7 @@ from triton.errors import TritonError
 from triton.runtime.errors import OutOfResources, PTXASError
 
 from egg.tools.assembly.compiled import Compiled
+from egg.tools.facts import THREADS, shortage
 from egg.tools.launched import Job, Seen
 from egg.tools.tasks.arguments import arguments_of
 from egg.tools.tasks.lower import lower, unusual
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from egg.tools.tasks.target import Recorder
 
 SOURCE = "candidate.py"
-TENSOR_MEMORY = 512
-"""Columns that sm_100 has."""
 
 
 class Compiler(Protocol):
@@ -72,7 +71,8 @@ class PendingKernel(CompiledKernel):  # type: ignore[misc]
         (found,) = self.recorder.compiler.wait([self.number])
         if found.failed:
             raise (PTXASError if found.by_ptxas else Refused)(found.failed)
-        misfit(found, self.recorder.device.shared_bytes)
+        if lacks := shortage(found, self.recorder.device):
+            raise OutOfResources(*lacks)
         return found
 
     @property
@@ -86,7 +86,7 @@ class PendingKernel(CompiledKernel):  # type: ignore[misc]
 
     @property
     def n_max_threads(self) -> int:
-        return 1024
+        return THREADS
 
     @property
     def metadata(self) -> Any:
@@ -123,15 +123,3 @@ class PendingKernel(CompiledKernel):  # type: ignore[misc]
         if key not in self._known:
             self._known[key] = count_work(self.ttir, scalars, grid, file=SOURCE)
         return self._known[key]
-
-
-def misfit(kernel: Compiled, shared_bytes: int) -> None:
-    """As Triton checks before it loads a kernel.
-
-    Raises:
-        OutOfResources: a block needs more than a multiprocessor has.
-    """
-    if kernel.shared_bytes > shared_bytes:
-        raise OutOfResources(kernel.shared_bytes, shared_bytes, "shared memory")
-    if kernel.tensor_memory > TENSOR_MEMORY:
-        raise OutOfResources(kernel.tensor_memory, TENSOR_MEMORY, "tensor memory")

@@ -5,15 +5,14 @@ from functools import total_ordering
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from triton.runtime.autotuner import Autotuner
-from triton.runtime.errors import OutOfResources
 
 from egg.state.device import Device
 from egg.state.launch import Tried
 from egg.tools.assembly.compiled import Compiled
 from egg.tools.estimate import predict
-from egg.tools.facts import facts_of
+from egg.tools.facts import facts_of, shortage
 from egg.tools.launched import Seen
-from egg.tools.tasks.pending import Compiler, misfit
+from egg.tools.tasks.pending import Compiler
 
 if TYPE_CHECKING:
     from egg.tools.tasks.target import Recorder
@@ -127,8 +126,5 @@ def _refusal(kernel: Compiled, device: Device) -> str:
     """Why it cannot be launched; empty if it can."""
     if kernel.failed:
         return (kernel.failed.splitlines() or ["failed"])[0][:200]
-    try:
-        misfit(kernel, device.shared_bytes)
-    except OutOfResources as error:
-        return f"needs {error.required} of {error.name}, there are {error.limit}"
-    return ""
+    lacks = shortage(kernel, device)
+    return f"needs {lacks.needed} of {lacks.what}, there are {lacks.limit}" if lacks else ""

@@ -53,6 +53,8 @@ def decisions(structure: str, facts: Values, device: Device) -> dict[str, Values
     choose = {("rows", True): _whole_rows, ("rows", False): _pieces_of_rows}
     choose |= {("columns", True): _whole_columns, ("columns", False): _pieces_of_columns}
     mapping, tiling = choose[facts["form"], structure == "one_pass"](facts, device)
+    if device.amd:  # whose warps have twice the lanes
+        tiling["num_warps"] = max(1, tiling["num_warps"] // 2)
     if structure == "split":
         mapping = {"SPLITS": _splits(facts, tiling, device)}
     memory: dict[str, Any] = {"num_stages": 1}

@@ -10,6 +10,8 @@ from egg.tools.expert.rows.decide import AT_MOST, IN_REGISTERS, STEP, most_split
 from egg.tools.expert.spec import Move, RegionSpec
 
 VECTOR_BYTES = 16
+THREADS = 1024
+"""Of a block at most."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,12 @@ class View:
     @property
     def each(self) -> float:
         """Elements a thread holds of each operand."""
-        return self.tile / (32 * self.warps)
+        return self.tile / (self.device.warp * self.warps)
+
+    @property
+    def most_warps(self) -> int:
+        """Of a block."""
+        return THREADS // self.device.warp
 
     @property
     def spills(self) -> int:
@@ -112,7 +119,7 @@ def _mapping(view: View) -> list[Move]:
     if view.whole and not spec.mapping.get("persistent") and long_grid:
         shared = "what all rows share is loaded once, and " if facts["shared"] else ""
         for count in (2, 4):
-            if view.warps * count <= view.device.threads_sm // 32:
+            if view.warps * count <= view.device.threads_sm // view.device.warp:
                 why = f"{shared}{count} programs a multiprocessor start once and walk over the rows"
                 values = {"persistent": True, "programs_per_sm": count}
                 found.append(view.spec.move("mapping", values, why, "latency", 0.05 if facts["shared"] else 0.03))
@@ -139,7 +146,7 @@ def _splits(view: View) -> list[Move]:
 def _tiling(view: View) -> list[Move]:
     tiling, found = view.spec.tiling, []
     vector = VECTOR_BYTES // view.spec.facts["item_bytes"]
-    if view.warps < 32 and (view.spills or view.starved or view.each > vector):
+    if view.warps < view.most_warps and (view.spills or view.starved or view.each > vector):
         if view.spills:
             why, gain = f"{view.spills} bytes a thread spill", 0.25
         else:
@@ -164,7 +171,7 @@ def _lengths(view: View, name: str) -> list[Move]:
     limit = power_of_two(facts["cols"] if name == "BLOCK" else facts["lanes"])
     warps = view.warps
     if now < limit and 2 * view.tile <= 2 * STEP and not view.spills and not view.starved:
-        values = {name: 2 * now, "num_warps": min(32, 2 * warps)}
+        values = {name: 2 * now, "num_warps": min(view.most_warps, 2 * warps)}
         why = "longer runs of neighbouring elements" if name == "LANES" else "fewer, longer steps along the row"
         found.append(view.spec.move("tiling", values, why, "memory", 0.05))
     if now > (32 if name == "LANES" else 1) and view.tile >= 512:
