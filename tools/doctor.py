@@ -1,9 +1,7 @@
 """What this machine can do, and what to do about what it cannot."""
 
 import os
-import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
@@ -13,20 +11,20 @@ from typing import Literal
 
 from egg.state.errors import MachineError, UserError
 from egg.state.finding import Finding
+from egg.tools.counters import program
+from egg.tools.counters.trial import uncounted
+from egg.tools.counters.why import ADVICE
 from egg.tools.device import detect_device
 from egg.tools.folders import runs_dir, scratch_parent
 from egg.tools.sandbox.isolation import isolation
 from egg.tools.store import default_cache
 
 PARAMETERS = Path("/proc/driver/nvidia/params")
-STATUS = Path("/proc/self/status")
-CAP_SYS_ADMIN, CAP_PERFMON = 21, 38
-COUNTERS = "https://developer.nvidia.com/ERR_NVGPUCTRPERM"
 LEAST_ROOM = 1 << 30
 
 
 def examine() -> tuple[Finding, ...]:
-    """Every finding; takes a few seconds, in which PyTorch and Triton are loaded once for each mode."""
+    """Every finding; takes a few seconds, with counters to be tried half a minute."""
     found = [*_software()]
     if any(finding.state == "missing" for finding in found):
         return tuple(found)
@@ -82,33 +80,24 @@ def _compiler() -> Finding:
 
 
 def _profiler(*, present: bool) -> Finding:
-    path = shutil.which("ncu")
-    if path is None:
+    found = program.find()
+    if found is None:
         told = "no ncu: profiles are static, with times from PyTorch's profiler"
         return Finding(what="ncu", state="limited", told=told, advice="install Nsight Compute for counters")
     if not present:
-        return Finding(what="ncu", state="limited", told=f"{path}, but no GPU to profile")
-    told = f"{path}, {_ncu_version(path)}"
-    if _counters_allowed():
-        return Finding(what="ncu", state="ok", told=f"{told}; counters may be read")
-    advice = f"ask the administrator for NVreg_RestrictProfilingToAdminUsers=0 ({COUNTERS}); runs go on without"
-    return Finding(what="ncu", state="limited", told=f"{told}; counters are for administrators here", advice=advice)
+        return Finding(what="ncu", state="limited", told=f"{found.path}, but no GPU to profile")
+    told = f"{found.path}, {program.version(found.path) or 'which does not say its version'}"
+    if why := uncounted(detect_device(None)):
+        advice = "runs go on by times"
+        if _for_administrators():  # and no candidate is one, whoever runs this command
+            advice = f"ask the administrator for NVreg_RestrictProfilingToAdminUsers=0 ({ADVICE}); {advice}"
+        return Finding(what="ncu", state="limited", told=f"{told}; {why}", advice=advice)
+    return Finding(what="ncu", state="ok", told=f"{told}; a candidate's counters may be read, as tried")
 
 
-def _ncu_version(path: str) -> str:
-    try:
-        said = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=20, check=False).stdout
-    except (OSError, subprocess.TimeoutExpired):
-        return "which does not answer"
-    return next(iter(re.findall(r"Version ([\d.]+)", said)), "of an unknown version")
-
-
-def _counters_allowed() -> bool:
-    """As the driver's parameters and this process's capabilities say; a container may refuse all the same."""
-    restricted = "RmProfilingAdminOnly: 1" in (PARAMETERS.read_text() if PARAMETERS.exists() else "")
-    held = re.search(r"CapEff:\s*([0-9a-f]+)", STATUS.read_text())
-    capabilities = int(held.group(1), 16) if held else 0
-    return not restricted or bool(capabilities & (1 << CAP_SYS_ADMIN | 1 << CAP_PERFMON))
+def _for_administrators() -> bool:
+    """Whether the driver keeps counters from everyone else."""
+    return PARAMETERS.exists() and "RmProfilingAdminOnly: 1" in PARAMETERS.read_text()
 
 
 def _folder(what: str, path: Path) -> Finding:

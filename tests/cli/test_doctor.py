@@ -7,6 +7,7 @@ import pytest
 
 from egg.state.finding import Finding
 from egg.tools import doctor
+from egg.tools.counters import program
 from tests.cli.make import egg
 
 
@@ -42,12 +43,16 @@ def test_a_cache_that_cannot_be_written_is_named(monkeypatch, capsys):
     assert code == 1 and found["cache"].state == "missing" and "EGG_CACHE_DIR" in found["cache"].advice
 
 
-@pytest.mark.parametrize(("restricted", "capability", "allowed"), [("1", 0, False), ("1", 21, True), ("0", 0, True)])
-def test_who_may_read_counters(restricted, capability, allowed, tmp_path: Path, monkeypatch):
+@pytest.mark.parametrize(
+    ("restricted", "why", "state"), [(1, "no right", "limited"), (0, "", "ok"), (0, "x", "limited")]
+)
+def test_whether_counters_may_be_read_is_tried(restricted, why, state, tmp_path: Path, monkeypatch):
     parameters = tmp_path / "params"
     parameters.write_text(f"EnableMSI: 1\nRmProfilingAdminOnly: {restricted}\n")
     monkeypatch.setattr(doctor, "PARAMETERS", parameters)
-    status = tmp_path / "status"
-    status.write_text(f"CapEff:\t{1 << capability if capability else 0:016x}\n")
-    monkeypatch.setattr(doctor, "STATUS", status)
-    assert doctor._counters_allowed() is allowed
+    monkeypatch.setattr(doctor.program, "find", lambda: program.Program("/opt/ncu", ()))
+    monkeypatch.setattr(doctor, "uncounted", lambda device: why)
+    found = doctor._profiler(present=True)
+    assert found.state == state and why in found.told
+    assert ("administrator" in found.advice) == bool(restricted and why)
+    assert doctor._profiler(present=False).state == "limited"

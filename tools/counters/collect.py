@@ -5,8 +5,10 @@ it has a network, processes and a file system of its own. The candidate can ther
 it could write the table itself, so counters decide what is tried next, never what a kernel is worth.
 """
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from egg.state.device import Device
 from egg.state.errors import MachineError
@@ -18,16 +20,23 @@ from egg.tools.counters.read import Counted, read
 from egg.tools.counters.why import refusal, unknown_names, unknown_options
 from egg.tools.sandbox.client import Bounds, Reply, run
 from egg.tools.sandbox.isolation import in_force
-from egg.tools.sandbox.records import GRANTS, Grant
+from egg.tools.sandbox.records import GRANTS
 
 TASK = "egg.tools.tasks.counters:collect"
 LOG = "counters.csv"
 """Where that task looks for the table."""
-SECONDS = 240.0
-SPARE_S = 60.0
-MEMORY_BYTES = 64 << 30
+SECONDS, SPARE_S = 240.0, 60.0
+BOUNDS = Bounds(
+    seconds=SECONDS + SPARE_S,
+    memory_bytes=64 << 30,
+    flood_bytes=256 << 20,
+    reads=("/etc/hosts", "/etc/host.conf", "/etc/nsswitch.conf"),
+    grants=GRANTS,
+)
+"""`reads`: how its own host is called."""
 ROUNDS = 4
 """Starts at most, each without the names and options that the one before did not know."""
+DETAIL_CHARS = 3000
 MOST_FAILURES = 2
 """In a row, of different kernels perhaps, after which nobody waits for a third."""
 SEED = 20
@@ -39,6 +48,8 @@ class Answer(NamedTuple):
     launches: tuple[Counted, ...] = ()
     why: str = ""
     lasting: bool = False
+    detail: str = ""
+    """Last lines of what was written, for whoever wants to mend it."""
 
 
 _refused: dict[str, str] = {}
@@ -81,25 +92,24 @@ def started(
     policy: Policy,
     found: program.Program,
     known: frozenset[str],
-    grants: tuple[Grant, ...] = GRANTS,
-    environment: dict[str, str] | None = None,
+    bounds: Bounds = BOUNDS,
+    environment: Mapping[str, str] = MappingProxyType({}),
+    child: Callable[[str, Mapping[str, Any], Bounds], Reply] = run,
 ) -> Answer:
     """Start it until it knows all that it is asked."""
-    bounds = Bounds(
-        seconds=SECONDS + SPARE_S, memory_bytes=MEMORY_BYTES, runs=found.folders, grants=grants, flood_bytes=256 << 20
-    )
+    within = replace(bounds, runs=found.folders)
 
     def once(names: tuple[str, ...], without: tuple[str, ...]) -> Reply:
         payload = {
             "command": program.command(found.path, names, LOG, without),
-            "environment": {**program.NO_DEPLOYMENT, "LC_ALL": "C", **(environment or {})},
+            "environment": {**program.NO_DEPLOYMENT, "LC_ALL": "C", **environment},
             "seconds": SECONDS,
             "problem": problem.source,
             "source": source,
             "policy": policy.value,
             "seed": SEED,
         }
-        return run(TASK, payload, bounds)
+        return child(TASK, payload, within)
 
     return until_known(once, known)
 
@@ -124,7 +134,8 @@ def until_known(once: Callable[[tuple[str, ...], tuple[str, ...]], Reply], known
         if launches := read(log):
             return Answer(launches)
         refusing = refusal(log, printed, code)
-        answer = Answer(why=refusing.why, lasting=refusing.lasting)
+        detail = f"{log[-DETAIL_CHARS:]}\n{printed[-DETAIL_CHARS:]}".strip()
+        answer = Answer(why=refusing.why, lasting=refusing.lasting, detail=detail)
         new = {*unknown_names(log + printed)} - refused, {*unknown_options(log + printed)} - without
         if answer.lasting or not any(new):
             break

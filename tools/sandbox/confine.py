@@ -40,7 +40,7 @@ def confine(bounds: Bounds, layers: Sequence[Layer]) -> None:
                 *((path, landlock.READ) for path in files.read),
                 *((path, landlock.DEVICE) for path in files.devices),
                 *((path, landlock.SCRATCH) for path in files.write),
-                *((path, landlock.SCRATCH) for path in (TEMPORARY,) if own_view),
+                *((path, landlock.SCRATCH) for path in TEMPORARY if own_view),
             ],
             tcp=own_world and "sockets" in bounds.grants,
         )

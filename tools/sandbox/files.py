@@ -20,7 +20,7 @@ PROC = ("cpuinfo", "meminfo", "stat", "loadavg", "version", "filesystems", "devi
 PLAIN_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 GPU_DEVICES = ("/dev/nvidia*", "/dev/dxg")
 TOOLS = ("CUDA_HOME", "CUDA_PATH", "CC", "TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH", "TRITON_LIBCUDA_PATH")
-TEMPORARY = "/tmp"
+TEMPORARY = ("/tmp", "/dev/shm")
 """For programs that do not ask where to put their files; of use only to a child with a file system of its own."""
 COMPILER_PARTS = ("bin", "lib", "lib32", "lib64", "libexec", "include")
 OURS = ("state", "tools")

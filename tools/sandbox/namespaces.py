@@ -17,6 +17,8 @@ DETACH = 2
 MOUNT_SETATTR, PIVOT_ROOT = 442, {"x86_64": 155, "aarch64": 41}
 AT_FDCWD, AT_RECURSIVE = -100, 0x8000
 GET_FLAGS, SET_FLAGS, UP = 0x8913, 0x8914, 1
+ROOM = "64m"
+"""Of the empty folders, together; it is memory."""
 PROC_WRITABLE = ("sys", "sysrq-trigger", "irq", "bus", "fs")
 """What a process of root's might change in its own /proc even without capabilities."""
 
@@ -67,7 +69,7 @@ def see_only(readable: Iterable[str], writable: Iterable[str], root: str, empty:
     Raises:
         OSError: the kernel refuses.
     """
-    mount("tmpfs", root, "tmpfs", NOSUID | NODEV, "size=4m,mode=755")
+    mount("tmpfs", root, "tmpfs", NOSUID | NODEV, f"size={ROOM},mode=755")
     for path in dict.fromkeys(readable):
         if path != "/proc" and os.path.exists(path):
             _bind(path, root, read_only=True)

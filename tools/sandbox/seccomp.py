@@ -26,9 +26,9 @@ FILE_KIND, FIFO = 0o170000, 0o010000
 CLONE_THREAD = 0x10000
 CLONE_APART = 0x7E020000 | 0x2000 | 0x8000
 """New namespaces, traced, or a sister of the caller instead of its child."""
-SUBREAPER = 36
-PRCTL_OPTIONS = (1, 4, 22, 35, SUBREAPER, 0x59616D61)
-"""Death signal, dumpable, seccomp, memory map, subreaper, tracer."""
+OF_PARENTS = (1, 36, 0x59616D61)
+PRCTL_OPTIONS = (*OF_PARENTS, 4, 22, 35)
+"""Death signal, subreaper, tracer; dumpable, seccomp, memory map."""
 IOCTLS = (0x5412, 0x541C)
 """What puts keys into a terminal."""
 
@@ -142,7 +142,7 @@ def _granted(grants: Collection[Grant]) -> dict[str, list[Step]]:
     if "signals" in grants:
         blocks |= dict.fromkeys(TO_ITSELF, yes)
     if "subreaper" in grants:
-        blocks["prctl"] = bpf.unless(0, [option for option in PRCTL_OPTIONS if option != SUBREAPER], errno.EPERM)
+        blocks["prctl"] = bpf.unless(0, PRCTL_OPTIONS[len(OF_PARENTS) :], errno.EPERM)
     if "modes" in grants:
         blocks |= dict.fromkeys(MODES, [bpf.refuse(0)])  # done, says the kernel, and does nothing
     return blocks

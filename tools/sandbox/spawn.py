@@ -161,7 +161,7 @@ def _show_only(bounds: Bounds) -> None:
     files = reachable(bounds.folder or "/", bounds.reads, programs=True, own_proc=True, runs=bounds.runs)
     folders = tuple(path for path in files.write if not path.startswith("/proc"))
     root = namespaces.empty_root()
-    namespaces.see_only((*files.run, *files.read), (*files.devices, *folders), root, empty=(TEMPORARY,))
+    namespaces.see_only((*files.run, *files.read), (*files.devices, *folders), root, empty=TEMPORARY)
 
 
 def _die_with(parent: int | None) -> None:

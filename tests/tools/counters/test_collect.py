@@ -82,7 +82,8 @@ def test_a_missing_right_is_one_line_and_not_asked_for_again(
     answer = asked(device)
     assert answer.lasting and "may not read the GPU's counters" in answer.why and "\n" not in answer.why
     monkeypatch.setattr(module, "started", None)
-    assert asked(device) == answer
+    again = asked(device)
+    assert again.lasting and again.why == answer.why
 
 
 def test_a_profiler_that_says_nothing_is_tried_twice(
