@@ -48,7 +48,11 @@ class Evidence(Record):
     def told(self) -> str:
         """`device memory, share of its ceiling 92 % (≥ 90 %)`."""
         unit = f" {self.unit}" if self.unit else ""
-        return f"{self.figure} {self.value:.3g}{unit} ({SIGNS[self.side]} {self.threshold:.3g}{unit})"
+        return f"{self.figure} {_plain(self.value)}{unit} ({SIGNS[self.side]} {_plain(self.threshold)}{unit})"
+
+
+def _plain(value: float) -> str:
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
 class Bottleneck(Record):

@@ -7,6 +7,8 @@ from pydantic import Field
 from egg.state.record import Record
 
 Ceiling = Literal["memory", "compute"]
+BEYOND = 1.1
+"""Share of the memory ceiling above which the second-level cache must have served bytes: it bounds nothing then."""
 
 
 class Place(Record):
@@ -25,12 +27,22 @@ class Place(Record):
     @property
     def ceiling(self) -> Ceiling:
         """The one above it."""
-        return "memory" if self.memory >= self.compute else "compute"
+        return "memory" if self.memory >= self.compute and not self.served_by_cache else "compute"
 
     @property
     def share(self) -> float:
         """How near: 1 is at it. Above 1 where the second-level cache served bytes, or fewer had to be moved."""
         return max(self.memory, self.compute)
+
+    @property
+    def served_by_cache(self) -> bool:
+        """Whether it is faster than device memory allows."""
+        return self.memory > BEYOND
+
+    @property
+    def reached(self) -> float:
+        """The share of the ceiling, at most 1; of a memory ceiling that bounds nothing, the arithmetic one's."""
+        return min(1.0, self.compute if self.served_by_cache else self.share)
 
     @property
     def intensity(self) -> float | None:
@@ -41,4 +53,6 @@ class Place(Record):
         """`at 92 % of the memory ceiling`."""
         name = self.ceiling if self.ceiling == "memory" else f"{self.precision} arithmetic"
         guess = "" if self.measured else ", by the estimate"
+        if self.served_by_cache:
+            return f"faster than device memory{guess}: served by the second-level cache"
         return f"at {100 * min(self.share, 9.99):.0f} % of the {name} ceiling{guess}"

@@ -52,5 +52,5 @@ class Profile(Record):
         """
         if self.source == "estimate":
             return None
-        reached = (kernel.share * min(1.0, kernel.place.share) for kernel in self.kernels if kernel.place)
+        reached = (kernel.share * kernel.place.reached for kernel in self.kernels if kernel.place)
         return 1.0 - min(1.0, sum(reached))

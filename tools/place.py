@@ -20,7 +20,10 @@ def place(kernel: KernelProfile, device: Device, ceilings: Ceilings) -> Place | 
     """
     launch, ms = kernel.launch, kernel.call_ms
     flops = finite(launch.flops) if launch else {}
-    moved = useful_bytes(launch) if launch else traffic(kernel) / kernel.calls
+    crossed = traffic(kernel) / kernel.calls
+    moved = useful_bytes(launch) if launch else crossed
+    if crossed:  # what stays in the cache to be written later is no more than it holds
+        moved = min(moved, crossed + device.l2_bytes)
     if not (ms > 0 and (moved or flops)):
         return None
     times = {name: amount / rate for name, amount in flops.items() if (rate := matrix_rate(name, device, ceilings))}

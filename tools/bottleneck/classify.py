@@ -67,11 +67,11 @@ def _of_kernel(case: Case) -> list[Bottleneck]:
 
 def _at_ceiling(place: Place) -> bool:
     """Only a measured time proves it."""
-    return place.measured and percent(place.share) >= AT_CEILING
+    return place.measured and percent(place.reached) >= AT_CEILING
 
 
 def _stop(kernel: str, at: Place, share: float) -> Bottleneck:
-    evidence = least(f"{at.ceiling} ceiling, reached", percent(at.share), AT_CEILING, "%", "time")
+    evidence = least(f"{at.ceiling} ceiling, reached", percent(at.reached), AT_CEILING, "%", "time")
     return Bottleneck(
         kind=BottleneckKind.AT_CEILING,
         kernel=kernel,

@@ -103,7 +103,7 @@ def _memory(case: Case) -> Use | None:
         return Use(kind, "traffic to device memory, of its ceiling", rate, enough, "counter")
     if share is not None:
         return Use(kind, "traffic to device memory, of its peak", percent(share, 100.0), enough, "counter")
-    if case.place is None:
+    if case.place is None or case.place.served_by_cache:
         return None
     if not case.ceilings.measured:
         enough = WELL_USED_OF_DATASHEET["memory"]
