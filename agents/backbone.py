@@ -1,39 +1,59 @@
 """The model factory: one function from settings to a chat model."""
 
 import os
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from langchain_core.language_models import BaseChatModel
+from langchain_core.runnables import RunnableConfig
+from pydantic import ValidationError
 
+from egg.agents.faults import whereabouts
+from egg.agents.other_providers import other_provider
 from egg.agents.rulebook import Rulebook
+from egg.state.backbone import ROLES, Backbone, Role, Sampling
 from egg.state.errors import UserError
 from egg.state.settings import Settings
 
-RULEBOOK = "rulebook"
+OPENAI = "openai"
+INSTEAD = "backbone"
+"""Key of a config's `configurable`."""
 SECONDS = 600.0
 """Longest silence of a provider before the request counts as failed."""
 
 
-def chat_model(settings: Settings, role: str) -> BaseChatModel:
+def chat_model(settings: Settings, role: Role) -> BaseChatModel:
     """The backbone that plays `role`. Retries are not its business (see `egg.agents.provider`).
 
     Raises:
-        UserError: for a model that is not offered, or a missing key.
+        UserError: for a model that is not offered, a missing key or package, an option that the provider lacks.
     """
-    if settings.model == RULEBOOK:
+    backbone = settings.backbone(role)
+    if backbone.is_rulebook:
         return Rulebook()
-    from langchain_openai import ChatOpenAI  # more than a second to import, and the rulebook does without
-    from pydantic import SecretStr
+    _check_name(backbone)
+    if backbone.provider == OPENAI:
+        return _openai(backbone, role, _key(backbone), SECONDS)
+    return other_provider(backbone, role, SECONDS)
 
-    return ChatOpenAI(
-        model=_name(settings),
-        base_url=settings.base_url,
-        api_key=SecretStr(_key(settings)),
-        max_retries=0,
-        timeout=SECONDS,
-        stream_usage=True,
-        tags=[role],
-    )
+
+def asked_instead(settings: Settings, config: RunnableConfig) -> Settings:
+    """The settings with the backbone that a resumed run is to go on with: `configurable["backbone"]` of its config.
+
+    What was answered before stays answered; a run, or a seed, that the rulebook plays is left to it.
+
+    Raises:
+        UserError: if that is no backbone.
+    """
+    instead = config.get("configurable", {}).get(INSTEAD)
+    if instead is None or not settings.with_model:
+        return settings
+    try:
+        backbone = Backbone.model_validate(instead)
+    except ValidationError as error:
+        raise UserError(f"not a backbone to go on with: {error.errors()[0]['msg']}") from None
+    sampling = Sampling(**backbone.model_dump(include=set(Sampling.model_fields)))
+    return settings.asking(backbone.model, backbone.base_url, backbone.protocol, sampling)
 
 
 def check_backbone(settings: Settings) -> None:
@@ -42,17 +62,52 @@ def check_backbone(settings: Settings) -> None:
     Raises:
         UserError: for an unknown model, a missing or refused key, an endpoint that cannot be reached.
     """
-    if settings.model == RULEBOOK:
-        if settings.base_url:
-            raise UserError("--base-url is for an LLM: give --model openai:NAME with it, or leave it out")
-        return
-    name, key = _name(settings), _key(settings)
-    if settings.base_url and urlsplit(settings.base_url).scheme not in ("http", "https"):
-        raise UserError(f"--base-url {settings.base_url} is not a URL: give one like http://localhost:8000/v1")
+    if settings.base_url and not settings.with_model:
+        raise UserError("--base-url is for an LLM: give --model openai:NAME with it, or leave it out")
+    seen: list[Backbone] = []
+    for role in ROLES:
+        backbone = settings.backbone(role)
+        if backbone not in seen and not backbone.is_rulebook:
+            seen.append(backbone)
+            chat_model(settings, role)
+            if backbone.provider == OPENAI:
+                _reach(backbone)
+
+
+@lru_cache(maxsize=16)
+def _openai(backbone: Backbone, role: Role, key: str, seconds: float) -> BaseChatModel:
+    """One client for all calls of a role, so that they share a connection."""
+    from pydantic import SecretStr
+
+    from egg.agents.openai_model import OpenAIChat  # more than a second, and the rulebook does without
+
+    return OpenAIChat(
+        model=backbone.name,
+        base_url=backbone.base_url,
+        api_key=SecretStr(key),
+        temperature=backbone.temperature,
+        reasoning_effort=backbone.effort,
+        max_completion_tokens=backbone.max_output,
+        max_retries=0,
+        timeout=seconds,
+        stream_usage=True,
+        tags=[role],
+    )
+
+
+def _check_name(backbone: Backbone) -> None:
+    if not backbone.name:
+        raise UserError(f"unknown model {backbone.model}: use `rulebook`, or `openai:NAME` (see also --base-url)")
+    if backbone.base_url and urlsplit(backbone.base_url).scheme not in ("http", "https"):
+        raise UserError(f"--base-url {backbone.base_url} is not a URL: give one like http://localhost:8000/v1")
+
+
+def _reach(backbone: Backbone) -> None:
+    """Ask for the model's entry, which costs nothing."""
     import openai
 
-    where = settings.base_url or "api.openai.com"
-    client = openai.OpenAI(api_key=key, base_url=settings.base_url, max_retries=0, timeout=10)
+    where, name, key = whereabouts(backbone), backbone.name, _key(backbone)
+    client = openai.OpenAI(api_key=key, base_url=backbone.base_url, max_retries=0, timeout=10)
     try:
         answer = client.models.retrieve(name)
         if not isinstance(answer, openai.types.Model):
@@ -62,7 +117,7 @@ def check_backbone(settings: Settings) -> None:
     except openai.APIConnectionError:
         raise UserError(f"cannot reach {where}: check --base-url and the network") from None
     except openai.NotFoundError:
-        if settings.base_url is None:  # other servers may not list their models, and say so with the same code
+        if backbone.base_url is None:  # other servers may not list their models, and say so with the same code
             raise UserError(f"{where} does not know {name}: check --model") from None
     except openai.APIError:
         pass  # it answered; whether it can do more is for the first call to find out
@@ -70,17 +125,10 @@ def check_backbone(settings: Settings) -> None:
         client.close()
 
 
-def _name(settings: Settings) -> str:
-    provider, _, name = settings.model.partition(":")
-    if provider != "openai" or not name:
-        raise UserError(f"unknown model {settings.model}: use `rulebook`, or `openai:NAME` (see also --base-url)")
-    return name
-
-
-def _key(settings: Settings) -> str:
+def _key(backbone: Backbone) -> str:
     """The key; servers of one's own often want none."""
     if key := os.environ.get("OPENAI_API_KEY"):
         return key
-    if settings.base_url:
+    if backbone.base_url:
         return "none"
-    raise UserError(f"{settings.model} needs a key: set OPENAI_API_KEY, or give --base-url for a server without one")
+    raise UserError(f"{backbone.model} needs a key: set OPENAI_API_KEY, or give --base-url for a server without one")

@@ -9,11 +9,15 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
+from egg.agents.asking import ask_briefly, hopeless
+from egg.agents.backbone import asked_instead
 from egg.agents.brief import with_facts
 from egg.agents.exchange import ExchangeLog, as_exchange, request_key
+from egg.agents.faults import ProviderFault
+from egg.agents.presenting import presentable, without_half_calls
 from egg.agents.prompting import render
-from egg.agents.provider import ProviderFault, ask
 from egg.agents.sources import expanded
+from egg.agents.text_protocol import with_tools
 from egg.state.backbone import Role
 from egg.state.run import AgentState
 from egg.state.settings import Settings
@@ -27,7 +31,7 @@ ANSWERS = 12
 Update = dict[str, Any]
 """What a node writes to an agent's state."""
 
-Factory = Callable[[Settings, str], BaseChatModel]
+Factory = Callable[[Settings, Role], BaseChatModel]
 
 
 class Agent(NamedTuple):
@@ -48,16 +52,19 @@ def next_answer(agent: Agent, state: AgentState, config: RunnableConfig) -> Upda
     Raises:
         UserError: for a provider fault that only the user can mend.
     """
-    settings = state["settings"]
+    settings, backbone = state["settings"], state["settings"].backbone(agent.role)
     given = sum(isinstance(message, AIMessage) for message in state["messages"])
     if given >= ANSWERS:
         return _stop(agent, f"the {agent.role} agent submitted nothing in {ANSWERS} answers")
+    if why := hopeless(state["messages"]):
+        return _stop(agent, why)
     nudge = _nudge(agent, state["messages"], ANSWERS - given)
     messages = with_facts(agent.role, state, [*state["messages"], *nudge])
     tools = [convert_to_openai_tool(tool) for tool in agent.tools]
     position = {
-        "model": settings.model,
-        "base_url": settings.base_url,
+        "model": backbone.model,
+        "base_url": backbone.base_url,
+        **backbone.model_dump(mode="json", exclude={"model", "base_url"}, exclude_defaults=True),
         "role": agent.role,
         **{name: state.get(name) for name in ("branch", "round", "repair")},
     }
@@ -66,12 +73,15 @@ def next_answer(agent: Agent, state: AgentState, config: RunnableConfig) -> Upda
     if exchange is None:
         if cap := _cap(state, log):
             return _stop(agent, f"out of budget: {cap}")
-        model = agent.factory(settings, agent.role).bind_tools(agent.tools)
+        settings = asked_instead(settings, config)
+        backbone = settings.backbone(agent.role)
+        model = with_tools(agent.factory(settings, agent.role), agent.tools, backbone.protocol)
         try:
-            answer, spend = ask(model, expanded(state, messages), settings, config)
+            answer, spend = ask_briefly(model, expanded(state, presentable(messages)), backbone, config)
         except ProviderFault as fault:
             return _stop(agent, f"the model provider failed: {fault}")
-        exchange = as_exchange(position, messages, repaired(answer, given), spend)
+        answer = repaired(without_half_calls(answer), given)
+        exchange = as_exchange({**position, "model": backbone.model}, messages, answer, spend)
         log.keep(key, exchange)
         Store(state["run_dir"]).note("model", key)
     answer = exchange.message
@@ -108,13 +118,19 @@ def complaints(answer: AIMessage) -> list[ToolMessage]:
     """A reply to each call whose arguments are not JSON: providers refuse a conversation that leaves one open."""
     return [
         ToolMessage(
-            f"the arguments are not a JSON object: {call['error'] or 'cut off'}. Call {call['name']} again.",
+            f"the arguments are not a JSON object: {_gist(call['error']) or 'cut off'}. Call {call['name']} again.",
             name=call["name"] or "unknown",
             tool_call_id=call["id"],
             status="error",
         )
         for call in answer.invalid_tool_calls
     ]
+
+
+def _gist(error: str | None) -> str:
+    """What matters of a client's error, which repeats the arguments before it."""
+    lines = [line for line in (error or "").splitlines() if line.strip() and not line.startswith("For troubleshooting")]
+    return lines[-1][:200] if lines else ""
 
 
 def _cap(state: AgentState, log: ExchangeLog) -> str | None:

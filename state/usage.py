@@ -10,6 +10,7 @@ class Spend(Record):
     """Sums for one agent in one stage. Integers, so that adding is exact whatever the order."""
 
     calls: int = 0
+    retries: int = Field(0, description="Further requests that transient faults of the provider made necessary")
     input_tokens: int = 0
     output_tokens: int = 0
     model_ms: int = 0

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
+from time import sleep
 from typing import Any
 
 _HEAD = {"id": "c", "created": 1, "model": "tiny"}
@@ -13,7 +14,8 @@ _USAGE = {"prompt_tokens": 100, "completion_tokens": 7, "total_tokens": 107}
 class OpenAIServer:
     """Speaks chat completions, plain and streamed. Answers with `replies` in order, or with what `think` returns.
 
-    `requests` holds what was asked.
+    `requests` holds what was asked. A reply may hold `text`, `calls`, `refusal`, `finish`; or a fault: `status`,
+    `error` and `headers`, `body` (of another shape), `cut` (off half-way), `endless` (just stops), `delay` (seconds).
     """
 
     def __init__(self) -> None:
@@ -22,6 +24,7 @@ class OpenAIServer:
         self.think: Callable[[dict[str, Any]], dict[str, Any]] | None = None
         self.models: dict[str, int] = {"tiny": 200}
         self.key = "good"
+        self.streams = self.counts = True
         server = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -40,17 +43,23 @@ class OpenAIServer:
                     return self._json(refusal, {"error": {"message": "bad key", "code": "invalid_api_key"}})
                 server.requests.append(body)
                 reply = server.think(body) if server.think else server.replies[len(server.requests) - 1]
+                sleep(reply.get("delay", 0))
                 if reply.get("status", 200) != 200:
                     return self._json(reply["status"], {"error": reply.get("error", {"message": "no"})}, reply)
+                if body.get("stream") and not server.streams:
+                    return self._json(400, {"error": {"message": "stream is not supported"}})
+                if "body" in reply and body.get("stream") and "error" in reply["body"]:
+                    return self._stream(reply)
                 if "body" in reply:
                     return self._json(200, reply["body"])
                 if body.get("stream"):
                     return self._stream(reply)
-                message = {"role": "assistant", "content": reply.get("text")}
+                message = {"role": "assistant", "content": reply.get("text"), "refusal": reply.get("refusal")}
                 if "calls" in reply:
                     message["tool_calls"] = [_wire(number, *one) for number, one in enumerate(reply["calls"])]
-                choice = {"index": 0, "message": message, "finish_reason": "stop"}
-                self._json(200, {**_HEAD, "object": "chat.completion", "choices": [choice], "usage": _USAGE}, reply)
+                choice = {"index": 0, "message": message, "finish_reason": reply.get("finish", "stop")}
+                usage = {"usage": _USAGE} if server.counts else {}
+                self._json(200, {**_HEAD, "object": "chat.completion", "choices": [choice], **usage}, reply)
 
             def _page(self) -> None:
                 self.send_response(200)
@@ -74,7 +83,11 @@ class OpenAIServer:
                 self.send_header("Content-Type", "text/event-stream")
                 self.send_header("Transfer-Encoding", "chunked")
                 self.end_headers()
+                if "body" in reply:
+                    return self._chunk(f"data: {json.dumps(reply['body'])}\n\n".encode())
                 deltas: list[dict[str, Any]] = [{"role": "assistant", "content": reply.get("text") or ""}]
+                if "refusal" in reply:
+                    deltas.append({"refusal": reply["refusal"]})
                 for number, one in enumerate(reply.get("calls", [])):
                     whole = _wire(number, *one)
                     text = whole["function"]["arguments"]
@@ -86,9 +99,11 @@ class OpenAIServer:
                         self.close_connection = True
                         return
                     self._event({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]})
-                self._event({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
-                self._event({"choices": [], "usage": _USAGE})
-                self._chunk(b"data: [DONE]\n\n")
+                if not reply.get("endless"):
+                    self._event({"choices": [{"index": 0, "delta": {}, "finish_reason": reply.get("finish", "stop")}]})
+                    if server.counts:
+                        self._event({"choices": [], "usage": _USAGE})
+                    self._chunk(b"data: [DONE]\n\n")
                 self._chunk(b"")
 
             def _event(self, part: dict[str, Any]) -> None:
@@ -99,6 +114,7 @@ class OpenAIServer:
                 self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
 
         self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.http.handle_error = lambda *about: None  # type: ignore[method-assign]  # clients that time out hang up
         self.url = f"http://127.0.0.1:{self.http.server_port}/v1"
         Thread(target=self.http.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
 

@@ -5,7 +5,8 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.tools import tool
 
 from egg.agents.backbone import chat_model, check_backbone
-from egg.agents.provider import ProviderFault, ask
+from egg.agents.faults import ProviderFault
+from egg.agents.provider import ask
 from egg.state.errors import UserError
 from egg.state.settings import Settings
 from tests.agents.openai_server import OpenAIServer
@@ -24,7 +25,7 @@ def answer(server: OpenAIServer, streamed: bool) -> tuple[AIMessage, int]:
     settings = Settings(model="openai:tiny", base_url=server.url)
     model = chat_model(settings, "code")
     model.streaming = streamed  # type: ignore[attr-defined]
-    message, spend = ask(model.bind_tools([look]), [HumanMessage("hi")], settings)
+    message, spend = ask(model.bind_tools([look]), [HumanMessage("hi")], settings.backbone("code"))
     assert spend.calls == 1
     return message, spend.input_tokens + spend.output_tokens
 
