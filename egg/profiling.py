@@ -12,7 +12,7 @@ from egg.state.profile import KernelProfile
 from egg.state.profiled import Profiled
 from egg.tools.report import milliseconds, quantity
 
-NAME = 48
+NAME = 32
 """Characters of a kernel's name that fit a line; a library's are hundreds."""
 SOURCES = {
     "counters": "measured, with hardware counters",
@@ -64,7 +64,7 @@ def _kernels(profiled: Profiled) -> Table:
 
 def _row(kernel: KernelProfile) -> Iterator[Text]:
     launch, place = kernel.launch, kernel.place
-    name = kernel.kernel if len(kernel.kernel) <= NAME else f"{kernel.kernel[: NAME - 1]}…"
+    name = _short(kernel.kernel)
     yield Text(name if kernel.own else f"{name} (library)", style="" if kernel.own else "dim")
     yield Text(str(kernel.calls))
     yield Text(milliseconds(kernel.ms))
@@ -78,6 +78,9 @@ def _row(kernel: KernelProfile) -> Iterator[Text]:
 
 
 def _told(bottleneck: Bottleneck) -> str:
-    told = bottleneck.told()
-    name = bottleneck.kernel
-    return told if len(name) <= NAME else f"{name[: NAME - 1]}…{told[len(name) :]}"
+    return _short(bottleneck.kernel) + bottleneck.told().removeprefix(bottleneck.kernel)
+
+
+def _short(name: str) -> str:
+    name = name.removeprefix("void ")
+    return name if len(name) <= NAME else f"{name[: NAME - 1]}…"
