@@ -37,7 +37,7 @@ def of_trace(static: StaticProfile, trace: Trace, counted: Sequence[Counted] = (
                 measured=True,
                 own=own,
                 launch=_launch(static, functions.get((seen.name, seen.grid), ""), seen.grid) if own else None,
-                counters=together(one.counters for one in mine),
+                counters=together((one.counters for one in mine), calls),
             )
         )
     return _profile(static.target, found, "counters" if any(k.counters for k in found) else "times", note)
@@ -67,14 +67,18 @@ def of_counters(static: StaticProfile, counted: Sequence[Counted], note: str = "
     return _profile(static.target, found, "counters", note)
 
 
-def together(launches: Iterable[dict[str, float]]) -> dict[str, float]:
-    """Counters of several launches of one kernel: sums of what adds up, of all else the average by time."""
+def together(launches: Iterable[dict[str, float]], calls: int | None = None) -> dict[str, float]:
+    """Counters of several launches of one kernel: sums of what adds up, of all else the average by time.
+
+    Sums are of `calls`, where only some were counted.
+    """
     each = list(launches)
+    calls = calls or len(each)
     found: dict[str, float] = {}
     for metric in METRICS:
         read = [(one[metric.name], one.get("duration") or 1.0) for one in each if metric.name in one]
         if read:
-            total = sum(value for value, _ in read)
+            total = sum(value for value, _ in read) * (calls / len(read))
             weighted = sum(value * ns for value, ns in read) / sum(ns for _, ns in read)
             found[metric.name] = total if metric.adds_up else weighted
     return found

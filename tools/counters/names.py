@@ -4,6 +4,8 @@ from collections.abc import Collection, Mapping
 
 from egg.state.metrics import METRICS, Metric
 
+PATCHED = "__sass_"
+
 
 def ask(known: Collection[str], refused: Collection[str] = ()) -> tuple[str, ...]:
     """The names to ask for, each once.
@@ -38,6 +40,11 @@ def _names(metric: Metric, known: Collection[str], refused: Collection[str]) -> 
 
 
 def _has(known: Collection[str], name: str) -> bool:
-    """Whether it is in the list, or of those that no list holds: launch parameters and what follows from them."""
+    """Whether it is in the list, or of those that a list may lack.
+
+    These are launch parameters with what follows from them, and what is counted by patching a kernel's instructions.
+    """
     base, _, suffix = name.partition(".")
-    return not known or not suffix or base in known
+    if not known or not suffix or base in known:
+        return True
+    return PATCHED in base and not any(PATCHED in one for one in known)

@@ -83,6 +83,12 @@ def test_what_is_missing_or_zero_does_no_harm() -> None:
     assert of_trace(STATIC, TRACE.model_copy(update={"activity": ()})).kernels == ()
 
 
+def test_sums_are_of_all_calls_even_if_some_were_counted() -> None:
+    each = [{"dram_read_bytes": 10.0, "duration": 2.0, "waves": 1.5}] * 3
+    assert together(each, calls=30) == {"dram_read_bytes": 300.0, "duration": 60.0, "waves": 1.5}
+    assert together([*each, {"waves": 1.5}], calls=30)["dram_read_bytes"] == 300.0
+
+
 def test_a_long_list_is_cut_and_adds_up() -> None:
     many = tuple(
         Activity(kind="kernel", name=f"k{number}", grid=(1, 1, 1), us=(1.0 + number, 1.0 + number))
