@@ -6,6 +6,7 @@ simple kernel reached is no bound on what a better one may reach.
 
 from functools import cache
 from math import inf
+from pathlib import Path
 from typing import Any
 
 from egg.state.ceilings import PRECISIONS, Ceilings
@@ -15,7 +16,7 @@ from egg.tools.errors import CandidateError
 from egg.tools.estimate import CACHE_PER_SM
 from egg.tools.exclusive import exclusive
 from egg.tools.sandbox.client import Bounds, run
-from egg.tools.store import Store
+from egg.tools.store import Store, default_cache
 
 VERSION = 1
 TASK = "egg.tools.tasks.ceilings:measure"
@@ -24,7 +25,7 @@ PATIENCE_S = 600.0
 FP8_FROM = 89
 
 
-def ceilings(device: Device, store: Store | None = None) -> Ceilings:
+def ceilings(device: Device) -> Ceilings:
     """Measured on the GPU that is here, kept by its UUID, driver and software; the datasheet's for one that is not.
 
     A GPU that cannot be measured just now gets the datasheet's too, and `how` says why; it is tried again by the next
@@ -35,7 +36,7 @@ def ceilings(device: Device, store: Store | None = None) -> Ceilings:
     """
     if not device.present:
         return of_datasheet(device)
-    return _once(device.model_dump_json(), store or Store())
+    return _once(device.model_dump_json(), default_cache())
 
 
 def of_datasheet(device: Device, why: str = "") -> Ceilings:
@@ -55,11 +56,11 @@ def of_datasheet(device: Device, why: str = "") -> Ceilings:
 
 
 @cache
-def _once(device_json: str, store: Store) -> Ceilings:
+def _once(device_json: str, folder: Path) -> Ceilings:
     device = Device.model_validate_json(device_json)
     key = {"gpu": [device.uuid, device.driver, device.software], "version": VERSION}
     try:
-        return store.get("ceilings", key, Ceilings, lambda: _measured(device))
+        return Store(cache=folder).get("ceilings", key, Ceilings, lambda: _measured(device))
     except MachineError as error:
         return of_datasheet(device, f"not measured: {_line(error)}")
 

@@ -22,7 +22,7 @@ State = Literal[
 Grant = Literal["sockets", "fifos", "signals", "subreaper", "modes"]
 GRANTS: tuple[Grant, ...] = ("sockets", "fifos", "signals", "subreaper", "modes")
 """What a profiler asks for beyond what a candidate gets: sockets of its own network, named pipes, signals among its own
-processes, taking in their orphans, and that changing a file's mode seems to work."""
+processes, taking in their orphans, and that changing a file's mode and times seems to work."""
 TOLD: frozenset[str] = frozenset(("done", "raised", "out_of_memory", "process_limit", "disk_limit", "forbidden"))
 """States that a child may say of itself."""
 BREACHES: dict[str, tuple[Status, str]] = {

@@ -56,7 +56,8 @@ OF_ITSELF_WHERE_OTHERS_SHOW = (
 )
 DENIED_WHERE_OTHERS_SHOW = ("setpriority", "ioprio_set")
 CONVERSATION = ("connect", "accept", "accept4", "sendto", "sendmsg", "sendmmsg")
-MODES = ("chmod", "fchmod", "fchmodat", "fchmodat2")
+SIGNALS = (*TO_ITSELF, "pidfd_open", "pidfd_send_signal")
+MODES = ("chmod", "fchmod", "fchmodat", "fchmodat2", "utime", "utimes", "utimensat", "futimesat")
 
 
 def available() -> None:
@@ -140,7 +141,7 @@ def _granted(grants: Collection[Grant]) -> dict[str, list[Step]]:
         places = {"mknod": 1, "mknodat": 2}
         blocks |= {name: bpf.only_masked(at, FILE_KIND, FIFO, errno.EPERM) for name, at in places.items()}
     if "signals" in grants:
-        blocks |= dict.fromkeys(TO_ITSELF, yes)
+        blocks |= dict.fromkeys(SIGNALS, yes)
     if "subreaper" in grants:
         blocks["prctl"] = bpf.unless(0, PRCTL_OPTIONS[len(OF_PARENTS) :], errno.EPERM)
     if "modes" in grants:
