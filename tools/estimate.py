@@ -32,6 +32,7 @@ SCHEDULERS = 4.0
 REACHED = {"tcgen05": 0.68, "wgmma": 0.68, "mma": 0.6, "none": 0.65}
 OLD_MMA_ON_HOPPER = 0.18  # mma.sync there: 4096^3 TF32 in 1.585 ms
 START_S, LATENCY_S = 0.25e-6, 0.3e-6  # of a program; of a load that nothing hides
+SERIAL_STAGES = 0.75  # of the stages of a loop whose loads run ahead, what does not overlap
 BARRIER_S, SHUFFLE_S, PRODUCT_WAIT_S = 58e-9, 28e-9, 28e-9
 L1_EXPOSED = 0.52  # part of the time in the first-level cache that a program alone waits for
 SHARPNESS, QUEUEING = 4.4, 0.5  # how the busiest station and the waiting combine
@@ -171,7 +172,7 @@ def _alone(device: Device, launch: LaunchFacts, demand: Demand, moved: float) ->
     drawn = moved / programs / (device.bandwidth / device.multiprocessors * ALONE)
     wait = LATENCY_S + (drawn + demand.cache) / turns
     if turns > 1 and launch.stages > 1 and _runs_ahead(launch):
-        wait = max(0.0, (wait + work) / (launch.stages - 1) - work)
+        wait = max(0.0, (wait + work) / (launch.stages - SERIAL_STAGES) - work)
     pauses = effort.waits * PRODUCT_WAIT_S
     if not launch.dots:  # where they are, barriers are passed while products are under way
         pauses += effort.barriers * BARRIER_S + effort.shuffles * SHUFFLE_S
