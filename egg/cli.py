@@ -49,6 +49,8 @@ def optimize(
     max_calls: Annotated[int | None, typer.Option(help="Cap on model calls.")] = None,
     max_tokens: Annotated[int | None, typer.Option(help="Cap on input plus output tokens.")] = None,
     max_minutes: Annotated[float | None, typer.Option(help="Cap on wall time.")] = None,
+    search: Annotated[bool, typer.Option(help="Let a machine choose the numbers in the tuning stages.")] = True,
+    max_points: Annotated[int | None, typer.Option(help="Cap on the points of one search.")] = None,
     run_dir: Annotated[str | None, typer.Option(help="Folder of the run; runs/ID by default.")] = None,
 ) -> None:
     """Find a faster kernel for PROBLEM, and prove it."""
@@ -65,6 +67,8 @@ def optimize(
         "max_calls": max_calls,
         "max_tokens": max_tokens,
         "max_minutes": max_minutes,
+        "search": search,
+        "max_points": max_points,
         "run_dir": run_dir,
     }
     print_result(start(validated(problem, {name: value for name, value in options.items() if value is not None})))
@@ -117,6 +121,30 @@ def profile(
         from egg.tools.picture import save_roofline
 
         save_roofline(profiled, plot)
+
+
+@app.command()
+def tune(
+    problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="File with Model, get_inputs, get_init_inputs.")],
+    kernel: Annotated[str, typer.Argument(metavar="KERNEL", help="File with ModelNew, right already.")],
+    space: Annotated[str | None, typer.Option(metavar="FILE", help="JSON: {name: [values]}; read off KERNEL.")] = None,
+    out: Annotated[str | None, typer.Option(metavar="FILE", help="Write the kernel with its best numbers.")] = None,
+    policy: Annotated[str, typer.Option(help="Precision: stock, ieee or tf32.")] = "stock",
+    target: Annotated[str | None, typer.Option(help="GPU to compile for, such as sm_90; this machine's own.")] = None,
+    max_points: Annotated[int | None, typer.Option(min=1, help="Points to compile; 48 with a GPU, 12 without.")] = None,
+    max_seconds: Annotated[float, typer.Option(min=1, help="Wall time of the search.")] = 60.0,
+    json: Annotated[bool, typer.Option("--json", help="Every point and its outcome as JSON.")] = False,
+) -> None:
+    """Search KERNEL's numbers by machine, without a model: block sizes, warps, stages, autotune configurations."""
+    from egg.state.search import SearchLimits
+    from egg.tools.tune.file import tune_file
+    from egg.tuning import print_tuned, write_kernel
+
+    limits = SearchLimits(points=max_points, seconds=max_seconds)
+    tuned = tune_file(problem, kernel, policy=policy, target=target, space_file=space, limits=limits)
+    print_tuned(tuned, as_json=json)
+    if out:
+        write_kernel(tuned, out, quiet=json)
 
 
 @app.command()

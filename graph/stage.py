@@ -54,7 +54,7 @@ def judge_draft(state: StageState) -> Update:
             Store(state["run_dir"]),
         )
     judged = draft.model_copy(update={"evaluation": evaluation})
-    searching = state.get("searching", False)  # a point is not repaired, nor does it cost a round: the next one is taken
+    searching = state.get("searching", False)  # a point is neither repaired nor does it cost a round
     last_repair = evaluation.ok or searching or state["repair"] >= spec.repairs
     update: Update = {
         "draft": judged,

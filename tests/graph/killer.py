@@ -14,7 +14,7 @@ from pathlib import Path
 from egg.graph.app import build_graph
 from egg.graph.checkpointing import open_saver, unfinished
 
-AT_WORK_S = dict.fromkeys(("intake", "tools", "judge", "confirm", "search"), 0.05)
+AT_WORK_S = dict.fromkeys(("intake", "code/tools", "debug/tools", "judge", "confirm", "search"), 0.05)
 """Long enough for a node to have a child at work. Other nodes would be over by then, and the next ones too."""
 
 
@@ -55,7 +55,7 @@ def live(run_dir: Path, problem: str) -> None:
                     log.write(path + "\n")
                     log.flush()
                     os.fsync(log.fileno())
-                time.sleep(AT_WORK_S.get(event["name"], 0.0))
+                time.sleep(next((seconds for tail, seconds in AT_WORK_S.items() if path.endswith(tail)), 0.0))
                 os.kill(os.getpid(), signal.SIGKILL)
 
 

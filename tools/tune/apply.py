@@ -1,6 +1,7 @@
 """From points to sources: expert kernels by edits of their decisions, any other by its constants and configurations."""
 
 from collections.abc import Sequence
+from itertools import dropwhile
 
 from egg.state.device import Device
 from egg.state.problem import Problem
@@ -40,10 +41,9 @@ def sources(
 
 
 def code_of(source: str) -> str:
-    """The source without the line that says what it was written from: what two equal kernels share."""
-    if spec_of(source) is None:
-        return source
-    return source.split("\n", 1)[1] if source.startswith("#") else source
+    """The source without the comments at its head, which say what it was written from: what two equal kernels share."""
+    lines = source.splitlines(keepends=True)
+    return "".join(dropwhile(lambda line: line.startswith("#") or not line.strip(), lines))
 
 
 def tidy(source: str) -> str:
