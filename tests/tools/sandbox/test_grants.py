@@ -11,6 +11,8 @@ import pytest
 from egg.tools.sandbox.client import Bounds, run
 from egg.tools.sandbox.isolation import in_force
 from egg.tools.sandbox.records import GRANTS, Grant
+from tests.tools.sandbox import leftovers
+from tests.tools.sandbox.test_attacks import FORBIDDEN, INVISIBLE
 
 TASK = "tests.tools.sandbox.granted:converse"
 NEEDED = {"tcp", "uds", "abstract", "fifo", "signal", "subreaper", "mode", "temporary", "program"}
@@ -68,3 +70,27 @@ def test_each_right_is_granted_apart(outside: dict[str, Any]) -> None:
 def test_an_ordinary_child_may_not_start_what_it_was_not_shown(outside: dict[str, Any]) -> None:
     found = run(TASK, outside, Bounds(seconds=60)).require("converse")
     assert "program" not in found["works"]
+
+
+HARMLESS = {
+    "change_mode": "it only seems to work",
+    "change_times": "likewise",
+    "send_udp": "to nobody, in a network of its own",
+    "start_program": "as children that compile may",
+    "fill_shared_memory": "a small folder of its own",
+    "leave_daemon": "it ends with its namespace",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted({*FORBIDDEN, *INVISIBLE, *HARMLESS, "fork_bomb", "fork_bomb_that_leaves"}))
+def test_attacks_get_no_further_for_the_grants(name: str, outside: dict[str, Any], tmp_path: Path) -> None:
+    secret = Path(outside["secret"])
+    before = (secret.read_text(), secret.stat().st_mode, secret.stat().st_mtime)
+    victim = {**outside, "path": str(secret), "owner": os.getpid()}
+    bounds = Bounds(seconds=8, memory_bytes=300 << 20, disk_bytes=64 << 20, processes=16, threads=200, grants=GRANTS)
+    reply = run(f"tests.tools.sandbox.attacks:{name}", victim, bounds)
+    assert reply.state != "done" or name in HARMLESS, reply
+    assert (secret.read_text(), secret.stat().st_mode, secret.stat().st_mtime) == before
+    assert leftovers.processes() == []
+    assert run("egg.tools.sandbox.canary:nothing", {}).ok, "the warm process lives"
