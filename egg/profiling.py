@@ -8,6 +8,7 @@ from rich.text import Text
 
 from egg.results import console
 from egg.state.bottleneck import Bottleneck, BottleneckKind
+from egg.state.estimate_error import UNKNOWN
 from egg.state.profile import KernelProfile
 from egg.state.profiled import Profiled
 from egg.tools.report import milliseconds, quantity
@@ -39,6 +40,9 @@ def rows(profiled: Profiled) -> Iterator[tuple[str, str]]:
     """What stands below the table, line by line."""
     profile, device, ceilings = profiled.profile, profiled.device, profiled.ceilings
     yield "Forward", f"{milliseconds(profile.total_ms)} of GPU time, {SOURCES[profile.source]}"
+    if profile.source == "estimate":
+        error = profiled.estimate_error
+        yield "Estimate", error.told(device.target) if error else UNKNOWN
     if profile.note:
         yield "Note", profile.note
     yield "Machine", device.name if device.present else f"no GPU: compiled for {device.name}"

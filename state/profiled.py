@@ -4,6 +4,7 @@ from pydantic import Field
 
 from egg.state.ceilings import Ceilings
 from egg.state.device import Device
+from egg.state.estimate_error import EstimateError
 from egg.state.profile import Profile
 from egg.state.record import Record
 from egg.state.settings import Policy
@@ -20,6 +21,9 @@ class Profiled(Record):
     device: Device
     ceilings: Ceilings
     profile: Profile
+    estimate_error: EstimateError | None = Field(
+        None, description="Of predicted times; None: not measured, or no matter"
+    )
     egg_version: str
     seconds: float = Field(description="Wall time; near nothing for what was known")
 

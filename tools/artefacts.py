@@ -14,6 +14,7 @@ from egg.state.problem import Problem, Workload
 from egg.state.search import SearchResult
 from egg.state.settings import Settings
 from egg.state.usage import Usage
+from egg.tools.known_error import error_told, known_error
 from egg.tools.report import render_report
 
 FORMAT = 1
@@ -55,7 +56,7 @@ def write_artefacts(
     Raises:
         ValueError: if the outcome names another kernel than the incumbent.
     """
-    folder = Path(run_dir)
+    folder, error = Path(run_dir), known_error(device.target)
     evidence = {
         "format": FORMAT,
         "outcome": outcome.model_dump(mode="json", exclude={"files"}),
@@ -69,6 +70,7 @@ def write_artefacts(
         "attempts": [attempt.model_dump(mode="json") for attempt in attempts],
         "usage": usage.model_dump(mode="json") | {"total": usage.total.model_dump(mode="json")},
         "elapsed_ms": elapsed_ms,
+        "estimate_error": error.model_dump(mode="json") if error else None,
     }
     report = render_report(
         settings=settings,
@@ -82,6 +84,7 @@ def write_artefacts(
         usage=usage,
         outcome=outcome,
         elapsed_ms=elapsed_ms,
+        estimate_error=error_told(device.target),
     )
     return {
         "kernel": str(_write(folder / "kernel.py", delivered_source(problem, incumbent, outcome))),

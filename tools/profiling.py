@@ -13,6 +13,7 @@ from egg.tools.device import detect_device
 from egg.tools.diagnosis import diagnose
 from egg.tools.errors import CandidateError
 from egg.tools.judgement import read_source
+from egg.tools.known_error import known_error
 from egg.tools.problem import load_problem
 from egg.tools.profile import profile_forward
 from egg.tools.store import Store
@@ -59,6 +60,7 @@ def profile_file(
         device=device,
         ceilings=rates,
         profile=diagnose(found, workload, device, settings.policy, rates),
+        estimate_error=known_error(device.target) if found.source == "estimate" else None,
         egg_version=__version__,
         seconds=round(perf_counter() - began, 2),
     )
