@@ -81,8 +81,8 @@ TILES: dict[tuple[int, int], tuple[int, float]] = {
 
 
 def modern(device: Device) -> bool:
-    """Whether there is wgmma or its successor, and TMA."""
-    return not device.amd and device.capability >= (9, 0)
+    """Whether there is wgmma or its successor, and TMA. sm_120 has TMA only, and few registers for an old product."""
+    return not device.amd and (9, 0) <= device.capability < (12, 0)
 
 
 def method(dtype: str, structure: str, policy: Policy, device: Device) -> Method:
