@@ -1,6 +1,7 @@
 """Numbers as a model reads them."""
 
 from egg.state.evaluation import Baseline, Launch, StaticProfile
+from egg.state.launch import BRIEF_NOTES
 from egg.state.metrics import of_stage
 from egg.state.profile import KernelProfile, Profile
 from egg.state.stage import Group
@@ -18,7 +19,7 @@ SOURCES = {
 
 def profile_text(profile: StaticProfile, baseline: Baseline) -> str:
     """The launches of a forward pass, the estimate, and what the hardware allows."""
-    lines = [f"- {_launch(launch)}" for launch in profile.launches]
+    lines = [line for launch in profile.launches for line in (f"- {_launch(launch)}", *_details(launch))]
     if profile.torch_ops:
         lines.append(f"- PyTorch does: {', '.join(profile.torch_ops)}")
     lines.append(
@@ -57,9 +58,36 @@ def _kernel(kernel: KernelProfile, group: Group) -> str:
 def _launch(launch: Launch) -> str:
     grid = "x".join(str(size) for size in launch.grid)
     spills = f", {launch.spills} B spilled" if launch.spills else ""
+    times = f" {launch.calls} times" if launch.calls > 1 else ""
     return (
-        f"{launch.kernel}: grid {grid} ({launch.waves:.2f} waves), {launch.warps} warps, {launch.stages} stages, "
+        f"{launch.kernel}{times}: grid {grid} ({launch.waves:.2f} waves), {launch.warps} warps, {launch.stages} stages, "
         f"{launch.registers} registers{spills}, {launch.shared_bytes} B shared, "
         f"occupancy {launch.occupancy:.0%} (limited by {launch.limiter}), {launch.bytes / 1e6:.3g} MB, "
-        f"tensor cores: {launch.tensor_core}, est. {launch.estimate_ms:.4g} ms"
+        f"{_widths(launch)}tensor cores: {launch.tensor_core}, est. {launch.estimate_ms:.4g} ms"
     )
+
+
+def _widths(launch: Launch) -> str:
+    """Bits that a thread moves at once; where the narrowest that matters is another, that too."""
+    sides = (
+        ("loads", launch.load_bits, launch.narrowest_load_bits),
+        ("stores", launch.store_bits, launch.narrowest_store_bits),
+    )
+    told = [
+        f"{name} of {usual} bits" + (f" (some {least})" if least and least < usual else "")
+        for name, usual, least in sides
+        if usual
+    ]
+    return "".join(f"{part}, " for part in (*told, *(["tiles by TMA"] if launch.bulk else [])))
+
+
+def _details(launch: Launch) -> list[str]:
+    """Lines of the source that cost something, and what autotuning chose from."""
+    lines = [f"  - line {note.line} `{note.text}` {note.why}" for note in launch.notes[:BRIEF_NOTES]]
+    if launch.configs:
+        best = next((each for each in launch.configs if each.chosen), None)
+        bad = sum(each.status != "compiled" for each in launch.configs)
+        values = ", ".join(f"{name}={value}" for name, value in best.values.items()) if best else ""
+        taken = f"; predicted best: {values}, {best.warps} warps, {best.stages} stages" if best else ""
+        lines.append(f"  - {len(launch.configs)} configurations, {bad} of them cannot be launched{taken}")
+    return lines

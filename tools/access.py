@@ -48,7 +48,7 @@ def notes(kernel: Compiled, seen: Seen, job: Job, source: str) -> tuple[SourceNo
         line = job.lines[place - 1] if 0 < place <= len(job.lines) else 0
         return SourceNote(line=line, text=text[line - 1].strip()[:120], why=why) if 0 < line <= len(text) else None
 
-    told = [note(spill.line, f"spills: {spill.bytes} B in {spill.count} accesses") for spill in kernel.spilled]
+    told = [note(spill.line, f"spills {spill.bytes} B a thread in {spill.count} accesses") for spill in kernel.spilled]
     for verb, done, accesses, column in (("loads", "loaded", kernel.loads, 0), ("stores", "stored", kernel.stores, 1)):
         moved = {line: both[column] for line, both in seen.by_line.items()}
         for line, group in _by_line(accesses).items():

@@ -14,6 +14,7 @@ from egg.state.conditions import Clocks, Conditions, Spread, TimedOutputs
 from egg.state.evaluation import Accuracy, Baseline, Evaluation, Launch, Speedup, StaticProfile, Status, Timing
 from egg.state.fault import HeldOut
 from egg.state.isolation import Aspect, Isolation
+from egg.state.launch import SourceNote
 from egg.state.ledger import Decision, Verb
 from egg.state.outcome import Outcome
 from egg.state.ownership import Ownership
@@ -57,6 +58,8 @@ LAUNCH = Launch(
     waves=0.25,
     bytes=512,
     estimate_ms=0.012,
+    load_bits=16,
+    notes=(SourceNote(line=9, text="x = tl.load(x_ptr + at)", why="loads 16 bits a thread: 100% of what is loaded"),),
 )
 LEDGER = (
     Decision(
