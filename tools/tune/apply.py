@@ -11,7 +11,7 @@ from egg.tools.expert import Edits, KernelSpec, spec_of, write_variants
 from egg.tools.store import Store
 from egg.tools.tune import autotuned
 from egg.tools.tune.constants import changed, constants
-from egg.tools.tune.space import is_decision
+from egg.tools.tune.space import ABSENT, is_decision
 
 
 class Rewritten(Exception):
@@ -57,12 +57,9 @@ def _edits(spec: KernelSpec, values: Values) -> Edits:
     for name, value in values.items():
         region, group, key = name.split(".")
         decided = spec.region(region)
-        if decided is not None and decided.model_dump()[group].get(key, _MISSING) != value:
+        if decided is not None and decided.model_dump()[group].get(key, ABSENT.get(key)) != value:
             edits.setdefault(region, {}).setdefault(group, {})[key] = value
     return edits
-
-
-_MISSING = object()
 
 
 def _given_up(before: KernelSpec, after: KernelSpec) -> bool:
