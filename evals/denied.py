@@ -1,9 +1,10 @@
 """Whether a run does as well without the right to count: `python -m egg.evals.denied --out FILE [--jobs N]`.
 
 Six problems are tuned by the agents (no machine search, which asks no counters), each twice: with an `ncu` in front of
-the real one that refuses as the driver does, or (`--as-user UID`) as a user whom the driver refuses; then as this user.
-Both know the same verdicts, so that only their choices differ, and the two choices are timed beside each other. A
-problem that is done is not done again. Without a GPU nobody counts anyway, and choices are compared by the estimate.
+the real one that refuses as the driver does, or (`--as-user UID`, alone on the GPU) as a user whom the driver refuses;
+then as this user. Both know the same verdicts, so that only their choices differ, and the two choices are timed beside
+each other. A problem that is done is not done again. Without a GPU nobody counts anyway, and choices are compared by
+the estimate.
 
 Exit code 0: no choice made without counters is more than 5 % slower.
 """
@@ -18,6 +19,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from uuid import uuid4
 
 from langchain_core.runnables import RunnableConfig
 
@@ -80,20 +82,21 @@ def chosen(problem_file: str, folder: Path) -> Json:
 
 def both(name: str, device: Device, user: int | None) -> Json:
     """The two choices for one problem. Without counters first: what was counted would be known to it."""
-    path = PROBLEMS / f"{name}.py"
     with tempfile.TemporaryDirectory(prefix="egg-denied-") as folder:
         root = Path(folder)
+        path = root / f"{name}.py"  # a text of its own, so that nothing is known of it from before
+        path.write_text(f"{(PROBLEMS / path.name).read_text()}\n# {uuid4().hex}\n")
         without = _child(path, root, "without", user)
         with_ = _child(path, root, "with", None)
-    sources = without.pop("source", None), with_.pop("source", None)
-    part: Json = {"without": without, "with": with_, "same": without["kernel"] == with_["kernel"]}
-    if sources[0] is None or sources[1] is None:
-        return part | {"behind": None}
-    if part["same"]:
-        return part | {"behind": 0.0}
-    if not device.present:
-        return part | {"behind": without["rank_ms"] / with_["rank_ms"] - 1}
-    return part | {"behind": _timed(path, device, *sources)}
+        sources = without.pop("source", None), with_.pop("source", None)
+        part: Json = {"without": without, "with": with_, "same": without["kernel"] == with_["kernel"]}
+        if sources[0] is None or sources[1] is None:
+            return part | {"behind": None}
+        if part["same"]:
+            return part | {"behind": 0.0}
+        if not device.present:
+            return part | {"behind": without["rank_ms"] / with_["rank_ms"] - 1}
+        return part | {"behind": _timed(path, device, *sources)}
 
 
 def _timed(path: Path, device: Device, without: str, with_: str) -> float:
@@ -111,11 +114,13 @@ def _child(problem: Path, root: Path, how: str, user: int | None) -> Json:
     """
     folder = root / how
     folder.mkdir()
-    environment = {**os.environ, "EGG_CACHE_DIR": str(root / "cache")}
+    environment = dict(os.environ)
+    if user is not None:  # verdicts that both can read and write
+        environment["EGG_CACHE_DIR"] = str(root / "cache")
     command = [sys.executable, "-m", "egg.evals.denied", "--one", str(problem), str(folder)]
     if how == "without" and user is not None:
         (root / "cache").mkdir()
-        for place in (root, folder, root / "cache"):
+        for place in (root, root / "cache", folder, problem):
             os.chown(place, user, user)
         environment["HOME"] = str(folder)
         command = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", *command]
@@ -169,7 +174,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", default=list(NAMES), help="own problems; six of them by default")
     parser.add_argument("--out", type=Path, help="results file; what it holds already is not done again")
-    parser.add_argument("--jobs", type=int, default=3, help="problems side by side")
+    parser.add_argument("--jobs", type=int, default=3, help="problems side by side; with --as-user one")
     parser.add_argument("--as-user", type=int, help="number of a user who may not count; needs setpriv and root")
     parser.add_argument("--one", nargs=2, type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -190,7 +195,7 @@ def main() -> int:
     parts = Parts(options.out, "python -m egg.evals.denied", device, Policy.STOCK, VERSION)
     of = [library_version(), options.as_user]
     failed = False
-    with ThreadPoolExecutor(options.jobs) as pool:
+    with ThreadPoolExecutor(1 if options.as_user is not None else options.jobs) as pool:  # that user has its own locks
         running = {
             name: pool.submit(parts.get, name, partial(both, name, device, options.as_user), of)
             for name in options.names

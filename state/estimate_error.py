@@ -26,6 +26,6 @@ class EstimateError(Record):
         elsewhere = "" if target == self.target else f"; not measured on {target}"
         return (
             f"off by a factor of {self.factor:.2f} typically, nine of ten within {self.nine_of_ten:.2f}; rank "
-            f"correlation within a kernel {self.spearman:.2f}, at worst {self.spearman_least:.2f} ({self.points} points "
-            f"of {self.kernels} kernels on {self.gpu}, {self.date}{elsewhere})"
+            f"correlation within a kernel {self.spearman:.2f}, at worst {self.spearman_least:.2f} ({self.points} "
+            f"points of {self.kernels} kernels on {self.gpu}, {self.date}{elsewhere})"
         )
