@@ -34,7 +34,7 @@ BOUNDS = Bounds(
     grants=GRANTS,
 )
 """`reads`: how its own host is called."""
-ROUNDS = 4
+ROUNDS = 6
 """Starts at most, each without the names and options that the one before did not know."""
 DETAIL_CHARS = 3000
 MOST_FAILURES = 2

@@ -18,8 +18,6 @@ LEAST_NAMES = 100
 """Fewer metrics than this are no list of a GPU's metrics."""
 MOST_LAUNCHES = 200
 """Of a pass: each is run some twenty times over."""
-OPTIONAL = ("--pipeline-boost-state", "--config-file")
-"""Options with a value that not every version knows."""
 
 
 class Program(NamedTuple):
@@ -55,6 +53,8 @@ def known(path: str) -> frozenset[str]:
 def command(path: str, names: tuple[str, ...], log: str, without: tuple[str, ...] = ()) -> list[str]:
     """What starts it, but for the program to profile: all kernels between cudaProfilerStart and -Stop, as CSV.
 
+    `without`: options that its version does not know.
+
     Nobody changes the GPU's clocks or the state of its matrix units; caches are flushed before each run of a kernel.
     """
     options = {
@@ -73,7 +73,7 @@ def command(path: str, names: tuple[str, ...], log: str, without: tuple[str, ...
         "--apply-rules": "no",
     }
     kept = [part for option in options.items() if option[0] not in without for part in option]
-    return [path, *kept, "--csv", "--disable-extra-suffixes"]
+    return [path, *kept, *(flag for flag in ("--csv", "--disable-extra-suffixes") if flag not in without)]
 
 
 def _answer(path: str, *arguments: str) -> str:

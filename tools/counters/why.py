@@ -11,8 +11,9 @@ KNOWN = (
     ("Profiling is not supported on", "Nsight Compute does not support this GPU"),
     ("another profiler", "another profiler holds the GPU's counters"),
     ("ResourceInUse", "another profiler holds the GPU's counters"),
-    ("No kernels were profiled", "Nsight Compute saw no kernel"),
+    ("failed to connect to the CUDA driver", "Nsight Compute cannot reach the CUDA driver"),
 )
+NONE_SEEN = "No kernels were profiled"
 FOR_GOOD = KNOWN[:4]
 """What the next kernel would meet too."""
 
@@ -32,10 +33,15 @@ def refusal(log: str, printed: str, code: int | None) -> Refusal:
             return Refusal(meaning, any(sign == lasting for lasting, _ in FOR_GOOD))
     if code is None:
         return Refusal("Nsight Compute took too long", False)
-    errors = re.findall(r"==ERROR== ?(.*)", both)
-    last = errors or [line for line in both.strip().splitlines() if line.strip()]
-    said = "".join(c for c in last[-1] if c.isprintable())[:160] if last else "and said nothing"
+    if NONE_SEEN in both:  # what the program itself said last may tell why
+        return Refusal(f"Nsight Compute saw no kernel: {_last(printed)}".removesuffix(": "), False)
+    said = _last("\n".join(re.findall(r"==ERROR== ?(.*)", both))) or _last(both) or "and said nothing"
     return Refusal(f"Nsight Compute ended with {code}: {said}", False)
+
+
+def _last(text: str) -> str:
+    lines = [line for line in text.strip().splitlines() if line.strip()]
+    return "".join(c for c in lines[-1] if c.isprintable())[:160] if lines else ""
 
 
 def unknown_names(log: str) -> tuple[str, ...]:

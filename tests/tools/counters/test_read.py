@@ -110,8 +110,13 @@ def test_a_stall_may_be_a_quotient() -> None:
 def test_the_reason_is_one_line() -> None:
     right = refusal("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission\n", "", 1)
     assert right.lasting and "may not read" in right.why
-    none = refusal("==WARNING== No kernels were profiled.\n", "", 0)
-    assert none == ("Nsight Compute saw no kernel", False)
+    none = "==WARNING== No kernels were profiled.\n"
+    assert refusal(none, "", 0) == ("Nsight Compute saw no kernel", False)
+    assert refusal(none, "Traceback\nRuntimeError: no such thing\n", 1).why.endswith(
+        "kernel: RuntimeError: no such thing"
+    )
+    driver = "==ERROR== Nsight Compute failed to connect to the CUDA driver (stub libcuda.so[.1] on path?)."
+    assert refusal(none, driver, 1).why == "Nsight Compute cannot reach the CUDA driver"
     assert refusal("", "", None) == ("Nsight Compute took too long", False)
     other = refusal("==ERROR== Failed to create the socket\n==PROF== done\n", "noise\n", 255)
     assert other == ("Nsight Compute ended with 255: Failed to create the socket", False)
