@@ -26,8 +26,9 @@ SEVERAL = (
     (re.compile(r"\.[bsu]64"), 2.0),
 )
 LANES = 32
-FED = 64
-"""Columns of a warp-group product from which reading its other operand does not take longer than the product."""
+FETCHED = 32
+"""Columns of a warp-group product that take as long as fetching its left operand from shared memory; the right one, of
+as many columns as the product, takes half as long as the product itself."""
 
 
 class Effort(Record):
@@ -44,7 +45,7 @@ class Effort(Record):
     copies: float = Field(0.0, description="Asynchronous ones, to shared memory")
     waits: float = Field(0.0, description="For warp-group products to end")
     product: float = Field(0.0, description="Multiply-adds of warp-group products, a row of 64 counting as one")
-    product_fed: float = Field(0.0, description="The same, of instructions widened until they run at the full rate")
+    product_fed: float = Field(0.0, description="The same, of the width that could be done while operands are fetched")
 
 
 COUNTS = tuple(name for name in Effort.model_fields if name != "loops")
@@ -114,7 +115,8 @@ def _statement(line: str) -> dict[str, float]:
         return {"instructions": 1.0, "copies": 1.0}
     if wide := WGMMA.search(op):
         columns, depth = int(wide.group(1)), int(wide.group(2))
-        return {"instructions": 1.0, "product": columns * depth, "product_fed": max(columns, FED) * depth}
+        fetched = columns / 2 + FETCHED
+        return {"instructions": 1.0, "product": columns * depth, "product_fed": max(columns, fetched) * depth}
     if op.startswith("wgmma.wait"):
         return {"waits": 1.0}
     if op.split(".")[0] in FREE:

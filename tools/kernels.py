@@ -20,7 +20,7 @@ from egg.tools.sandbox.client import Bounds, Reply, Worker, open_worker
 from egg.tools.sandbox.pool import forget
 from egg.tools.store import Store, digest
 
-VERSION = 2
+VERSION = 3
 BOUNDS = Bounds(seconds=60)
 SECONDS = 180.0
 """For one kernel."""

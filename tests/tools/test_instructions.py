@@ -48,7 +48,12 @@ def test_loops_that_the_ir_does_not_have_turn_once() -> None:
         ("cp.async.cg.shared.global [ %r10 + 0 ], [ %rd19 + 0 ], 0x10, %r212;", "global_bytes", 512),
         ("cp.async.ca.shared.global [ %r10 + 0 ], [ %rd19 + 0 ], 0x4, %r212;", "copies", 1),
         ("wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16 {%r1}, %rd1, %rd2, %p1, 1, 1, 0, 0;", "product", 512),
-        ("wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16 {%r1}, %rd1, %rd2, %p1, 1, 1, 0, 0;", "product_fed", 1024),
+        ("wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16 {%r1}, %rd1, %rd2, %p1, 1, 1, 0, 0;", "product_fed", 768),
+        (
+            "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 {%r1}, %rd1, %rd2, %p1, 1, 1, 0, 0;",
+            "product_fed",
+            2048,
+        ),
         ("wgmma.wait_group.sync.aligned 0;", "waits", 1),
     ],
 )
