@@ -5,11 +5,14 @@ enough to pass is for the sandbox to contain and for the numbers to find out.
 """
 
 import ast
+import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 from egg.state.evaluation import Status
-from egg.tools.gate_names import Names, forbidden, holds_forbidden
+from egg.tools.gate_failures import hidden_failures
+from egg.tools.gate_names import BY_TEXT, ELSEWHERE, HOOKS, STARS, Names, forbidden
 
 LONGEST = 256 << 10
 """Bytes of a source."""
@@ -21,9 +24,13 @@ MODULES = frozenset(("torch", "triton")) | STANDARD
 CALLS = frozenset(("exec", "eval", "compile", "open", "__import__", "input", "breakpoint", "globals", "vars", "locals"))
 DUNDERS = frozenset(("__init__", "__name__", "__class__", "__doc__", "__version__", "__post_init__", "__qualname__"))
 DUNDERS |= {"__call__", "__getitem__", "__setitem__", "__len__", "__iter__", "__setattr__", "__getattr__", "__repr__"}
-DUNDERS |= {"__enter__", "__exit__", "__eq__", "__hash__", "__new__", "__members__", "__annotations__", "__debug__"}
+DUNDERS |= {"__enter__", "__exit__", "__eq__", "__hash__", "__new__", "__members__", "__debug__"}
 FRAMES = frozenset(("f_back", "f_globals", "f_locals", "f_builtins", "gi_frame", "cr_frame", "ag_frame", "tb_frame"))
-SAFE_CALLS = frozenset(("int", "float", "bool", "str", "len", "min", "max", "abs", "range", "getattr", "hasattr"))
+ENCODING = re.compile(r"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+"""PEP 263."""
+HOOK = re.compile(r"register_\w*hook")
+REACHING = re.compile(r"\{[^{}]*[.\[]_")
+"""A format that reads an attribute or an item of what it prints."""
 SUBCLASSES = ("torch.Tensor", "torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.FloatTensor")
 
 
@@ -39,6 +46,9 @@ def refusal(source: str) -> Refusal | None:
     """The first thing that rules a source out, with its line; None if nothing does."""
     if len(source.encode(errors="replace")) > LONGEST:
         return Refusal(Status.REJECTED, f"the source is longer than {LONGEST >> 10} KiB")
+    for line, text in enumerate(source.splitlines()[:4], 1):  # Python looks at two, and knows fewer line breaks
+        if (told := ENCODING.match(text)) and told.group(1).lower() not in ("utf-8", "utf8"):
+            return Refusal(Status.REJECTED, f"line {line}: is to be read as {told.group(1)}; write UTF-8", line)
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -48,11 +58,23 @@ def refusal(source: str) -> Refusal | None:
     if "ModelNew" not in _top_level(tree):
         return Refusal(Status.REJECTED, "no class ModelNew is defined")
     names = Names(tree)
-    for node in ast.walk(tree):
+    for node in _with_annotations(tree):
         for found in _looks(node, names):
             line = getattr(node, "lineno", 0)
             return Refusal(found.status, f"line {line}: {found.feedback}", line)
     return None
+
+
+def _with_annotations(tree: ast.Module) -> Iterator[ast.AST]:
+    """All nodes, and those of annotations that are written as text: some libraries evaluate them."""
+    for node in ast.walk(tree):
+        yield node
+        annotation = getattr(node, "annotation", None) or getattr(node, "returns", None)
+        for part in ast.walk(annotation) if isinstance(annotation, ast.expr) else ():
+            if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                with suppress(SyntaxError, ValueError, RecursionError, MemoryError):  # whoever evaluates it fails too
+                    for inner in ast.walk(ast.parse(part.value, mode="eval")):
+                        yield ast.copy_location(inner, part)
 
 
 def _top_level(tree: ast.Module) -> set[str]:
@@ -77,8 +99,14 @@ def _looks(node: ast.AST, names: Names) -> Iterator[Refusal]:
         yield from _calls(node, names)
     elif isinstance(node, ast.ClassDef):
         yield from _classes(node, names)
-    elif isinstance(node, ast.Try | ast.TryStar):
-        yield from _tries(node, names)
+    elif isinstance(node, ast.MatchClass):
+        for name in node.kwd_attrs:
+            if _is_inside(name) or name in ELSEWHERE:
+                yield Refusal(Status.REJECTED, f"reaches for {name}, which a kernel does not need")
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str) and REACHING.search(node.value):
+        yield Refusal(Status.REJECTED, f"formats a text that reaches into a value: {BY_TEXT}")
+    for said in hidden_failures(node, names):
+        yield Refusal(Status.REJECTED, f"{said} a failing kernel; let it fail")
 
 
 def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[Refusal]:
@@ -93,7 +121,7 @@ def _imports(node: ast.Import | ast.ImportFrom) -> Iterator[Refusal]:
     for name in wanted:
         if reason := forbidden(name):
             yield Refusal(Status.REJECTED, f"imports {name}: {reason}")
-        if name.endswith(".*") and holds_forbidden(name[:-2]):
+        if name.endswith(".*") and name[:-2] not in STARS:
             yield Refusal(Status.REJECTED, f"imports {name}: name what is used")
 
 
@@ -110,6 +138,12 @@ def _attributes(node: ast.Attribute, names: Names) -> Iterator[Refusal]:
     dotted = names.dotted(node)
     if _is_inside(node.attr):
         yield Refusal(Status.REJECTED, f"reaches for {node.attr}, which a kernel does not need")
+    if node.attr in ELSEWHERE and not dotted and not (isinstance(node.value, ast.Name) and node.value.id == "self"):
+        yield Refusal(
+            Status.REJECTED, f"reaches for a module through {node.attr}; a kernel needs torch and triton only"
+        )
+    if HOOK.fullmatch(node.attr):
+        yield Refusal(Status.REJECTED, f"uses {node.attr}: {HOOKS}")
     if isinstance(node.ctx, ast.Store | ast.Del):
         if dotted:
             yield Refusal(Status.CHEAT, f"changes {dotted}, which is not the candidate's")
@@ -133,8 +167,6 @@ def _calls(node: ast.Call, names: Names) -> Iterator[Refusal]:
             yield Refusal(Status.CHEAT, f"changes {changed}, which is not the candidate's")
     if called == "getattr" and len(node.args) > 1:
         yield from _getattr(node, owner)
-    if called == "contextlib.suppress":
-        yield Refusal(Status.REJECTED, "suppress hides a failing kernel; let it fail")
 
 
 def _getattr(node: ast.Call, owner: str) -> Iterator[Refusal]:
@@ -145,8 +177,16 @@ def _getattr(node: ast.Call, owner: str) -> Iterator[Refusal]:
             yield Refusal(Status.REJECTED, f"reaches for {name}, which a kernel does not need")
         if owner and (reason := forbidden(f"{owner}.{name}")):
             yield Refusal(Status.REJECTED, f"uses {owner}.{name}: {reason}")
-    elif owner:
+    elif owner or not _is_own(node.args[0]):
+        owner = owner or ast.unparse(node.args[0])[:40]
         yield Refusal(Status.REJECTED, f"looks up a computed name in {owner}; spell it out")
+
+
+def _is_own(node: ast.expr) -> bool:
+    """`self`, or a part of it."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name) and node.id == "self"
 
 
 def _is_type_of_other(node: ast.expr) -> bool:
@@ -160,19 +200,3 @@ def _classes(node: ast.ClassDef, names: Names) -> Iterator[Refusal]:
     for base in node.bases:
         if names.dotted(base) in SUBCLASSES:
             yield Refusal(Status.CHEAT, f"{node.name} is a tensor of its own kind; return plain tensors")
-
-
-def _tries(node: ast.Try | ast.TryStar, names: Names) -> Iterator[Refusal]:
-    """A handler that goes on after a call of the candidate's own code, or a launch, may hide that it failed."""
-    if not node.handlers or all(isinstance(handler.body[-1], ast.Raise) for handler in node.handlers):
-        return
-    for part in (inner for statement in node.body for inner in ast.walk(statement)):
-        if isinstance(part, ast.Call) and not _is_harmless(part, names):
-            yield Refusal(Status.REJECTED, "try hides a failing kernel; let it fail")
-            return
-
-
-def _is_harmless(call: ast.Call, names: Names) -> bool:
-    if isinstance(call.func, ast.Name) and call.func.id in SAFE_CALLS:
-        return call.func.id not in names.bound
-    return bool(names.dotted(call.func))

@@ -13,6 +13,8 @@ PROCESSES = "no other process or thread is needed"
 POLICY = "the precision and the mode of the run are not the candidate's to change"
 MEMORY = "memory is PyTorch's to manage"
 NOT_PLAIN = "return plain tensors"
+HOOKS = "work belongs in the forward pass"
+BY_TEXT = "it looks names up, or runs code, by text; spell it out"
 
 FORBIDDEN = {
     "torch.compile": COMPILER,
@@ -34,17 +36,42 @@ FORBIDDEN = {
     "torch.cuda._lazy_init": INSIDE,
     "torch.autograd.profiler": INSIDE,
     "torch.profiler": INSIDE,
+    "torch.builtins": INSIDE,
+    "torch.compiler": INSIDE,
+    "torch.fx": INSIDE,
+    "torch.monitor": INSIDE,
+    "torch.testing": INSIDE,
+    "torch.utils.benchmark": INSIDE,
+    "torch.utils.bottleneck": INSIDE,
+    "torch.utils.bundled_inputs": INSIDE,
+    "torch.utils.collect_env": INSIDE,
+    "torch.utils.file_baton": INSIDE,
+    "torch.utils.model_zoo": INSIDE,
+    "torch.utils.tensorboard": INSIDE,
     "triton.compiler": INSIDE,
     "triton.backends": INSIDE,
+    "triton.testing": INSIDE,
+    "triton._utils": INSIDE,
+    "triton._instrumentation": INSIDE,
     "triton.knobs": INSIDE,
     "triton.runtime.jit": INSIDE,
     "triton.runtime.cache": INSIDE,
     "triton.runtime.build": INSIDE,
     "triton.runtime.interpreter": INSIDE,
     "triton.runtime.autotuner.Autotuner": INSIDE,
+    "operator.attrgetter": BY_TEXT,
+    "operator.methodcaller": BY_TEXT,
+    "typing.get_type_hints": BY_TEXT,
+    "typing.ForwardRef": BY_TEXT,
+    "typing_extensions.get_type_hints": BY_TEXT,
+    "typing_extensions.evaluate_forward_ref": BY_TEXT,
+    "functools.singledispatch": BY_TEXT,
+    "functools.singledispatchmethod": BY_TEXT,
     "torch.load": FILES,
     "torch.save": FILES,
     "torch.from_file": FILES,
+    "torch.UntypedStorage.from_file": FILES,
+    "torch.storage": FILES,
     "torch.hub": FILES,
     "torch.package": FILES,
     "torch.serialization": FILES,
@@ -99,9 +126,8 @@ def forbidden(dotted: str) -> str:
     return ""
 
 
-def holds_forbidden(module: str) -> bool:
-    """Whether a star import of it would bring such a name along."""
-    return any(name.rpartition(".")[0] == module for name in FORBIDDEN)
+STARS = ("triton.language", "math")
+"""Modules whose names may be imported all at once: others bring along what they have imported themselves."""
 
 
 class Names:

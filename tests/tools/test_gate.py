@@ -61,6 +61,26 @@ REFUSED = {
     "class A(nn.Module):\n    def f(self):\n        self.__class__ = nn.Linear": "changes __class__",
     "@triton.jit\ndef k(): return\ntype(k).run = None": "changes run",
     "with contextlib.suppress(Exception):\n    x = 1": "suppress",
+    "def get(m): return m.sys\nq = get(torch).modules": "a module through sys",
+    "[q] = [m.builtins for m in (torch,)]": "a module through builtins",
+    "match kernel:\n    case object(__globals__=g): pass": "__globals__",
+    "match torch:\n    case object(sys=s): pass": "reaches for sys",
+    "import operator\noperator.attrgetter('__glo' + 'bals__')(triton.cdiv)": "by text",
+    "n = '__glo' + 'bals__'\ngetattr(triton.cdiv, n)": "spell it out",
+    "n = '__glo' + 'bals__'\ngetattr(helper, n)": "computed name in helper",
+    "'{0.__globals__}'.format(triton.cdiv)": "by text",
+    "import typing\ntyping.get_type_hints(nn.Linear)": "by text",
+    "class A:\n    a: '__import__(1)'": "uses __import__",
+    "def f(x: 'torch.load(1)'): pass": "files",
+    "import functools\nfunctools.singledispatch(F.relu)": "by text",
+    "from torch.utils.benchmark import Timer": "inside",
+    "from torch.nn.functional import *": "name what is used",
+    "from triton.testing import do_bench": "inside",
+    "nn.modules.module.register_module_forward_hook(print)": "forward pass",
+    "class A(nn.Module):\n    def f(self):\n        self.register_forward_hook(print)": "forward pass",
+    "class Hush:\n    def __exit__(self, *_):\n        return True": "__exit__ returns hides",
+    "def hush():\n    try:\n        yield\n    except Exception:\n        x = 1": "try hides",
+    "def f(x):\n    try:\n        return helper(x)\n    finally:\n        return x": "try hides",
     "try:\n    y = helper()\nexcept Exception:\n    y = None": "try hides",
     "try:\n    kernel[(1,)](x)\nexcept RuntimeError as error:\n    y = F.relu(x)": "try hides",
     "try:\n    y = helper()\nexcept* ValueError:\n    y = None": "try hides",
@@ -143,7 +163,7 @@ def f(x):
         raise RuntimeError('no') from error
 # ---
 def f(self, i):
-    return getattr(self, f'weight_{i}')
+    return getattr(self, f'weight_{i}') + getattr(self.layers, f'bias_{i}')
 # ---
 setattr(ModelNew, 'name', 'x') if False else None
 # ---
@@ -207,6 +227,12 @@ def test_honest_code_passes(code: str) -> None:
 def test_the_line_is_the_fault_s() -> None:
     found = refusal(HEAD + "\n\nx = 1\ntorch.equal = x" + MODEL)
     assert found is not None and found.line == HEAD.count("\n") + 4
+
+
+def test_only_utf8_is_read() -> None:
+    refused = refusal("#!/usr/bin/env python\n# vim: set fileencoding=unicode_escape :\n" + HEAD + MODEL)
+    assert refused is not None and refused.line == 2 and "write UTF-8" in refused.feedback
+    assert refusal("# -*- coding: utf-8 -*-\n" + HEAD + MODEL) is None
 
 
 def test_a_model_is_needed() -> None:
