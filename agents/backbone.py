@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from egg.agents.faults import whereabouts
 from egg.agents.other_providers import other_provider
 from egg.agents.rulebook import Rulebook
-from egg.state.backbone import ROLES, Backbone, Role, Sampling
+from egg.state.backbone import ROLES, Backbone, Role
 from egg.state.errors import UserError
 from egg.state.settings import Settings
 
@@ -49,11 +49,9 @@ def asked_instead(settings: Settings, config: RunnableConfig) -> Settings:
     if instead is None or not settings.with_model:
         return settings
     try:
-        backbone = Backbone.model_validate(instead)
+        return settings.asking_by(Backbone.model_validate(instead))
     except ValidationError as error:
         raise UserError(f"not a backbone to go on with: {error.errors()[0]['msg']}") from None
-    sampling = Sampling(**backbone.model_dump(include=set(Sampling.model_fields)))
-    return settings.asking(backbone.model, backbone.base_url, backbone.protocol, sampling)
 
 
 def check_backbone(settings: Settings) -> None:

@@ -1,5 +1,6 @@
 """The exchange log: every finished model answer, kept in the run folder and never asked for twice."""
 
+from collections import Counter
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -49,16 +50,21 @@ class ExchangeLog:
         partial.write_text(exchange.model_dump_json(indent=1))
         partial.replace(self.folder / f"{key}.json")
 
+    def models(self) -> dict[str, int]:
+        """How many answers came from which model: more than one if a run was resumed with another."""
+        return dict(Counter(_answer(path)[0] for path in sorted(self.folder.glob("*.json"))))
+
     def usage(self) -> Usage:
         """The bill of all answers so far, those of branches that run at the same time included."""
-        bills = (_bill(path) for path in self.folder.glob("*.json"))
-        return sum((Usage(by_agent={agent: spend}) for agent, spend in bills), Usage())
+        bills = (_answer(path) for path in self.folder.glob("*.json"))
+        return sum((Usage(by_agent={agent: spend}) for _, agent, spend in bills), Usage())
 
 
 @lru_cache(maxsize=4096)
-def _bill(path: Path) -> tuple[str, Spend]:
+def _answer(path: Path) -> tuple[str, str, Spend]:
+    """Its model, its agent, its bill."""
     exchange = Exchange.model_validate_json(path.read_text())
-    return f"{exchange.branch}/{exchange.role}", exchange.spend
+    return exchange.model, f"{exchange.branch}/{exchange.role}", exchange.spend
 
 
 def asked(messages: list[AnyMessage]) -> tuple[dict[str, Any], ...]:

@@ -9,6 +9,9 @@ from pydantic import BaseModel
 
 from egg.agents.presenting import RAW
 
+PARSED = {"choices": {"__all__": {"message": {"parsed"}}}}
+"""An object where structured output was asked for, which is no JSON."""
+
 
 class OpenAIChat(ChatOpenAI):
     """Keeps why a streamed answer was refused, what a streamed call really said, and calls whose arguments are a list.
@@ -30,7 +33,7 @@ class OpenAIChat(ChatOpenAI):
         return made
 
     def _create_chat_result(self, response: Any, *rest: Any) -> ChatResult:
-        whole = response.model_dump() if isinstance(response, BaseModel) else response
+        whole = response.model_dump(exclude=PARSED) if isinstance(response, BaseModel) else response
         if isinstance(whole, dict) and _mark_lists(whole):
             response = whole
         return super()._create_chat_result(response, *rest)

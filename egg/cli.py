@@ -17,7 +17,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+models = typer.Typer(help="Models and the servers behind them.", rich_markup_mode=None)
+app.add_typer(models, name="models")
 RunName = Annotated[str, typer.Argument(metavar="RUN", help="Id of a run, or its folder.")]
+Model = Annotated[str | None, typer.Option(help="`rulebook`, `openai:NAME`, or `PROVIDER:NAME` of another provider.")]
+BaseUrl = Annotated[str | None, typer.Option(help="Endpoint of an OpenAI-compatible server.")]
+Protocol = Annotated[str | None, typer.Option(help="How the model calls tools: tools, or text without any.")]
+Temperature = Annotated[float | None, typer.Option(help="Sampling temperature.")]
+Effort = Annotated[str | None, typer.Option(help="Reasoning effort: low, medium, high, ...")]
+MaxOutput = Annotated[int | None, typer.Option(help="Cap on the tokens of one answer.")]
 
 
 def main() -> None:
@@ -31,6 +39,9 @@ def main() -> None:
         _fail(error, 2)
     except MachineError as error:
         _fail(error, 1)
+    except (KeyboardInterrupt, typer.Abort):
+        print("egg: stopped", file=sys.stderr)
+        raise SystemExit(130) from None
 
 
 def _fail(error: Exception, code: int) -> None:
@@ -41,8 +52,16 @@ def _fail(error: Exception, code: int) -> None:
 @app.command()
 def optimize(
     problem: Annotated[str, typer.Argument(metavar="PROBLEM", help="File with Model, get_inputs, get_init_inputs.")],
-    model: Annotated[str | None, typer.Option(help="`rulebook`, or `openai:NAME`.")] = None,
-    base_url: Annotated[str | None, typer.Option(help="Endpoint of an OpenAI-compatible server.")] = None,
+    model: Model = None,
+    base_url: BaseUrl = None,
+    protocol: Protocol = None,
+    temperature: Temperature = None,
+    effort: Effort = None,
+    max_output: MaxOutput = None,
+    role: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ROLE.OPTION=VALUE", help="For one role, such as debug.model=openai:NAME; repeatable."),
+    ] = None,
     seeds: Annotated[int, typer.Option(help="Seeds, each with another algorithmic structure.")] = 2,
     policy: Annotated[str, typer.Option(help="Precision of both sides: stock, ieee or tf32.")] = "stock",
     target: Annotated[str | None, typer.Option(help="GPU to compile for, such as sm_90; this machine's own.")] = None,
@@ -55,12 +74,17 @@ def optimize(
 ) -> None:
     """Find a faster kernel for PROBLEM, and prove it."""
     from egg.drive import start
-    from egg.request import validated
+    from egg.request import of_roles, validated
     from egg.results import print_result
 
     options: dict[str, Any] = {
         "model": model or _default_model(base_url),
         "base_url": base_url,
+        "protocol": protocol,
+        "temperature": temperature,
+        "effort": effort,
+        "max_output": max_output,
+        "roles": of_roles(role or []),
         "seeds": seeds,
         "policy": policy,
         "target": target,
@@ -75,12 +99,22 @@ def optimize(
 
 
 @app.command()
-def resume(run: RunName) -> None:
+def resume(
+    run: RunName,
+    model: Annotated[str | None, typer.Option(help="Go on with another model; what was answered stays.")] = None,
+    base_url: BaseUrl = None,
+    protocol: Protocol = None,
+    temperature: Temperature = None,
+    effort: Effort = None,
+    max_output: MaxOutput = None,
+) -> None:
     """Go on with an interrupted run, from the command or from the LangGraph server."""
     from egg.drive import resume as go_on
+    from egg.request import other_backbone
     from egg.results import print_result
 
-    print_result(go_on(run))
+    options = {"base_url": base_url, "protocol": protocol, "temperature": temperature, "effort": effort}
+    print_result(go_on(run, other_backbone(model, {**options, "max_output": max_output})))
 
 
 @app.command()
@@ -154,6 +188,24 @@ def doctor(json: Annotated[bool, typer.Option("--json", help="As a JSON list.")]
     from egg.tools.doctor import examine
 
     findings = examine()
+    print_findings(findings, as_json=json)
+    raise typer.Exit(1 if any(finding.state == "missing" for finding in findings) else 0)
+
+
+@models.command("check")
+def check_model(
+    model: Model = None,
+    base_url: BaseUrl = None,
+    protocol: Protocol = None,
+    json: Annotated[bool, typer.Option("--json", help="As a JSON list.")] = False,
+) -> None:
+    """Try what EGG asks of a model, one call for each thing. Exit code 1 if it cannot call tools in any way."""
+    from egg.agents.examine import examine_model
+    from egg.doctor import print_findings
+    from egg.request import settings_with
+
+    chosen = model or _default_model(base_url)
+    findings = examine_model(settings_with({"model": chosen, "base_url": base_url, "protocol": protocol}))
     print_findings(findings, as_json=json)
     raise typer.Exit(1 if any(finding.state == "missing" for finding in findings) else 0)
 

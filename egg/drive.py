@@ -1,5 +1,6 @@
 """Drive a run to its end and show it. The graph has a thread of its own, so that Ctrl-C waits for nothing it does."""
 
+import json
 import os
 import shutil
 import signal
@@ -23,8 +24,11 @@ if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
     from langgraph.types import StateSnapshot
 
+    from egg.state.backbone import Backbone
     from egg.state.run import RunInput
 
+OTHER_MODEL = "other_model.json"
+"""In the run's folder: the backbone that a resumed run goes on with."""
 TICK_SECONDS = 0.1
 CLOSING_SECONDS = 1.0
 INTERRUPTED = 130
@@ -48,25 +52,29 @@ def start(request: "RunInput") -> dict[str, Any]:
         if run is None:
             raise
         if _worth_keeping(run):
-            raise UserError(f"{error}. What was done is kept: egg resume {_reference(run)}") from None
+            onward = f"egg resume {_reference(run)}, with another --model if need be"
+            raise UserError(f"{error}. What was done is kept: {onward}") from None
         discard(run)
         raise
 
 
-def resume(name: str) -> dict[str, Any]:
-    """Go on with an interrupted run.
+def resume(name: str, instead: "Backbone | None" = None) -> dict[str, Any]:
+    """Go on with an interrupted run, perhaps with another model.
 
     Raises:
-        UserError: no such run, it is finished, or another process has it.
+        UserError: no such run, it is finished, another process has it, or no model plays it.
     """
     run = find(name)
     try:
-        return _drive(run, None)
+        return _drive(run, None, instead)
     except KeyboardInterrupt:
         _stop(run)
 
 
-def _drive(run: Run, request: "RunInput | None") -> dict[str, Any]:
+def _drive(run: Run, request: "RunInput | None", instead: "Backbone | None" = None) -> dict[str, Any]:
+    from egg.agents.backbone import INSTEAD
+    from egg.state.backbone import Roles
+
     with ExitStack() as stack:
         if run.folder:  # before the checkpoint is opened: what is read must be what is continued
             stack.enter_context(locked(run.folder, run.id))
@@ -78,6 +86,10 @@ def _drive(run: Run, request: "RunInput | None") -> dict[str, Any]:
             folder = Path(state.values["run_dir"])
             folder.mkdir(parents=True, exist_ok=True)
             stack.enter_context(locked(folder, run.id))
+        if request is not None and instead is not None:
+            request = request.model_copy(update={**dict(instead), "roles": Roles()})
+        elif other := _other_model(run, state.values, instead):
+            config["configurable"] = {**config["configurable"], INSTEAD: other}
         progress = Progress()
         progress.restore(state.values)
         with view(run.id, progress) as screen:
@@ -99,6 +111,23 @@ def _rest(run: Run, state: "StateSnapshot") -> "RunInput | None":
     raise UserError(f"run {run.id} holds no checkpoint to go on from: start it again with `egg optimize`")
 
 
+def _other_model(run: Run, values: dict[str, Any], instead: "Backbone | None") -> dict[str, Any] | None:
+    """What the run is to go on with: what is asked for now, or was when it was resumed before.
+
+    Raises:
+        UserError: no model plays it.
+    """
+    folder = run.folder or (Path(values["run_dir"]) if "run_dir" in values else None)
+    if instead is not None:
+        if not values["settings"].with_model:
+            raise UserError(f"no model plays run {run.id}: start another with `egg optimize --model`")
+        if folder:
+            (folder / OTHER_MODEL).write_text(instead.model_dump_json(indent=2) + "\n")
+    if folder and (folder / OTHER_MODEL).is_file():
+        return dict(json.loads((folder / OTHER_MODEL).read_text()))
+    return instead.model_dump(mode="json") if instead else None
+
+
 def _watch(
     run: Run, screen: View, graph: "CompiledStateGraph[Any]", config: "RunnableConfig", request: "RunInput | None"
 ) -> None:
@@ -108,7 +137,12 @@ def _watch(
     def work() -> None:
         try:
             for event in graph.stream(
-                request, config, stream_mode=["tasks", "updates"], subgraphs=True, version="v2", durability="sync"
+                request,
+                config,
+                stream_mode=["tasks", "updates", "custom"],
+                subgraphs=True,
+                version="v2",
+                durability="sync",
             ):
                 events.put(event)
         except BaseException as error:  # carried to the thread that can show it

@@ -73,6 +73,8 @@ class Progress:
         data, ns = event["data"], event["ns"]
         if event["type"] == "tasks":
             yield from self._task(data, ns)
+        elif event["type"] == "custom" and "waits" in data and ns:
+            yield from self._waits(ns, data["waits"])
         elif event["type"] == "updates":
             for node, update in data.items():
                 if isinstance(update, Mapping):
@@ -113,6 +115,12 @@ class Progress:
             yield f"  {row.name}: kernel {attempt.id} {_verdict(attempt)}"
         if isinstance(kernel := update.get("incumbent"), Candidate):
             self._take(kernel)
+
+    def _waits(self, ns: tuple[str, ...], why: str) -> Iterator[str]:
+        """An agent that cannot get its answer yet."""
+        if row := self._rows_of_tasks.get(ns[0].partition(":")[2]):
+            row.doing = why
+            yield f"  {row.name}: {why}"
 
     def _settle(self, update: Mapping[str, Any]) -> Iterator[str]:
         """An update of the run's own state."""

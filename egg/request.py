@@ -1,11 +1,14 @@
 """From the command line's options to a run's input, refusing early what can be refused early."""
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from egg.agents.backbone import check_backbone
+from egg.state.backbone import ROLES, Backbone
 from egg.state.errors import UserError
 from egg.state.run import RunInput
 from egg.state.settings import Settings
@@ -25,12 +28,60 @@ def validated(problem: str, options: dict[str, Any]) -> RunInput:
         request = RunInput(problem_file=str(path.absolute()), **options)
     except ValidationError as error:
         raise UserError(_first(error)) from None
-    check_backbone(Settings(model=request.model, base_url=request.base_url))
+    check_backbone(request.settings)
     return request
+
+
+def of_roles(given: Sequence[str]) -> dict[str, dict[str, str]]:
+    """`debug.model=openai:NAME` and its like as the input's `roles`.
+
+    Raises:
+        UserError: for one that is written otherwise.
+    """
+    roles: dict[str, dict[str, str]] = {}
+    for text in given:
+        match = re.fullmatch(rf"({'|'.join(ROLES)})\.([\w-]+)=(.+)", text)
+        if match is None:
+            raise UserError(f"--role {text}: write ROLE.OPTION=VALUE with a role of {', '.join(ROLES)}")
+        role, option, value = match.groups()
+        roles.setdefault(role, {})[option.replace("-", "_")] = value
+    return roles
+
+
+def settings_with(options: dict[str, Any]) -> Settings:
+    """Settings of a backbone alone.
+
+    Raises:
+        UserError: for an option that cannot be.
+    """
+    try:
+        return Settings.model_validate({name: value for name, value in options.items() if value is not None})
+    except ValidationError as error:
+        raise UserError(_first(error)) from None
+
+
+def other_backbone(model: str | None, options: dict[str, Any]) -> Backbone | None:
+    """What a resumed run is to go on with, if that is another model than before.
+
+    Raises:
+        UserError: for a model that cannot be used, or options without one.
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    if model is None:
+        if given:
+            raise UserError(f"--{next(iter(given)).replace('_', '-')} goes with --model, the model to go on with")
+        return None
+    try:
+        backbone = Backbone(model=model, **given)
+    except ValidationError as error:
+        raise UserError(_first(error)) from None
+    check_backbone(Settings().asking_by(backbone))
+    return backbone
 
 
 def _first(error: ValidationError) -> str:
     """`--target: Input should be 'sm_80', ..., not sm_00`."""
     fault = error.errors()[0]
-    option = "--" + str(fault["loc"][0]).replace("_", "-")
+    names = [str(part).replace("_", "-") for part in fault["loc"]]
+    option = f"--role {'.'.join(names[1:])}" if names[0] == "roles" else f"--{names[0]}"
     return f"{option}: {fault['msg'][0].lower()}{fault['msg'][1:]}, not {fault['input']}"

@@ -5,10 +5,10 @@ from pathlib import Path
 from langchain_core.runnables import RunnableConfig
 
 from egg.agents.backbone import check_backbone
+from egg.agents.exchange import ExchangeLog
 from egg.graph.decide import first_line, milliseconds
 from egg.graph.routes import exhausted, ledger_of
 from egg.graph.stages import CHOOSE_STEP, CONFIRM_STEP
-from egg.state.backbone import Sampling
 from egg.state.candidate import Candidate
 from egg.state.errors import UserError
 from egg.state.evaluation import Evaluation
@@ -16,8 +16,6 @@ from egg.state.ledger import Decision, Verb
 from egg.state.outcome import Outcome
 from egg.state.problem import Workload
 from egg.state.run import RunInput, RunState
-from egg.state.search import SearchLimits
-from egg.state.settings import Limits, Settings
 from egg.state.usage import Usage
 from egg.tools.artefacts import write_artefacts
 from egg.tools.clock import elapsed
@@ -33,26 +31,9 @@ from egg.tools.timing.measure import measure_baseline
 from egg.tools.workload import analyse
 
 
-def settings_of(request: RunInput) -> Settings:
-    """The run's settings, every default written out."""
-    return Settings(
-        model=request.model,
-        base_url=request.base_url,
-        protocol=request.protocol,
-        sampling=Sampling(temperature=request.temperature, effort=request.effort, max_output=request.max_output),
-        roles=request.roles,
-        seeds=request.seeds,
-        policy=request.policy,
-        target=request.target,
-        search=request.search,
-        search_limits=SearchLimits(points=request.max_points),
-        limits=Limits(calls=request.max_calls, tokens=request.max_tokens, minutes=request.max_minutes),
-    )
-
-
 def intake(state: RunInput, config: RunnableConfig) -> RunState:
     """Check everything a person can get wrong, then load and trace the problem."""
-    settings = settings_of(state)
+    settings = state.settings
     run_dir = state.run_dir or str(_own_folder(config["configurable"].get("thread_id"), Path(state.problem_file).stem))
     elapsed(run_dir, 0)  # starts the clock
     check_backbone(settings)
@@ -142,6 +123,7 @@ def report(state: RunState) -> RunState:
         usage=state.get("usage", Usage()),
         outcome=state["outcome"],
         elapsed_ms=spent,
+        models=ExchangeLog(state["run_dir"]).models(),
     )
     return RunState(outcome=state["outcome"].model_copy(update={"files": files}), elapsed_ms=spent)
 

@@ -10,7 +10,7 @@ from langchain_core.messages import AnyMessage
 from langgraph.graph.message import add_messages
 from pydantic import BaseModel, ConfigDict, Field
 
-from egg.state.backbone import Protocol, Roles
+from egg.state.backbone import Protocol, Roles, Sampling
 from egg.state.bottleneck import Bottleneck
 from egg.state.candidate import Candidate
 from egg.state.device import Device
@@ -19,8 +19,8 @@ from egg.state.outcome import Outcome
 from egg.state.plan import Diagnosis, Plan
 from egg.state.problem import Problem, Workload
 from egg.state.reducers import Attempts, Ledger, add_usage, append_decisions, keep_better, later, merge_attempts
-from egg.state.search import Searched
-from egg.state.settings import Policy, Settings, Target
+from egg.state.search import Searched, SearchLimits
+from egg.state.settings import Limits, Policy, Settings, Target
 from egg.state.stage import StageSpec
 from egg.state.usage import Usage
 
@@ -47,6 +47,23 @@ class RunInput(BaseModel):
     search: bool = Field(True, description="Whether a machine search chooses numbers in the tuning stages")
     max_points: int | None = Field(None, ge=1, description="Cap on the points of one search; 48 with a GPU, 12 without")
     run_dir: str | None = Field(None, description="Folder of the run; `runs/<thread id>` by default")
+
+    @property
+    def settings(self) -> Settings:
+        """The run's settings, every default written out."""
+        return Settings(
+            model=self.model,
+            base_url=self.base_url,
+            protocol=self.protocol,
+            sampling=Sampling(temperature=self.temperature, effort=self.effort, max_output=self.max_output),
+            roles=self.roles,
+            seeds=self.seeds,
+            policy=self.policy,
+            target=self.target,
+            search=self.search,
+            search_limits=SearchLimits(points=self.max_points),
+            limits=Limits(calls=self.max_calls, tokens=self.max_tokens, minutes=self.max_minutes),
+        )
 
 
 class Task(TypedDict):

@@ -60,16 +60,10 @@ class Settings(Record):
 
     def by_rulebook(self) -> "Settings":
         """The same run without an LLM."""
-        return self.asking(model=RULEBOOK)
+        return self.asking_by(Backbone(model=RULEBOOK))
 
-    def asking(
-        self,
-        model: str,
-        base_url: str | None = None,
-        protocol: Protocol = Protocol.TOOLS,
-        sampling: Sampling | None = None,
-        roles: Roles | None = None,
-    ) -> "Settings":
-        """The same run with another backbone."""
-        changes = {"model": model, "base_url": base_url, "protocol": protocol}
-        return self.model_copy(update={**changes, "sampling": sampling or Sampling(), "roles": roles or Roles()})
+    def asking_by(self, backbone: Backbone) -> "Settings":
+        """The same run with one backbone for all roles."""
+        changes = {name: getattr(backbone, name) for name in ("model", "base_url", "protocol")}
+        sampling = Sampling(**backbone.model_dump(include=set(Sampling.model_fields)))
+        return self.model_copy(update={**changes, "sampling": sampling, "roles": Roles()})

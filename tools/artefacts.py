@@ -1,7 +1,7 @@
 """What a run leaves for its user: kernel.py, evidence.json, report.md, and every kernel it tried."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from uuid import uuid4
 
@@ -50,8 +50,11 @@ def write_artefacts(
     usage: Usage,
     outcome: Outcome,
     elapsed_ms: int,
+    models: Mapping[str, int] | None = None,
 ) -> dict[str, str]:
     """Write the run's results and return their paths by name. Writing them twice gives the same files.
+
+    `models` says how many answers each model gave.
 
     Raises:
         ValueError: if the outcome names another kernel than the incumbent.
@@ -69,6 +72,7 @@ def write_artefacts(
         "ledger": [decision.model_dump(mode="json") for decision in ledger],
         "attempts": [attempt.model_dump(mode="json") for attempt in attempts],
         "usage": usage.model_dump(mode="json") | {"total": usage.total.model_dump(mode="json")},
+        "models": dict(models or {}),
         "elapsed_ms": elapsed_ms,
         "estimate_error": error.model_dump(mode="json") if error else None,
     }

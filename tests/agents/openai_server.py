@@ -85,7 +85,10 @@ class OpenAIServer:
                 self.end_headers()
                 if "body" in reply:
                     return self._chunk(f"data: {json.dumps(reply['body'])}\n\n".encode())
-                deltas: list[dict[str, Any]] = [{"role": "assistant", "content": reply.get("text") or ""}]
+                said = reply.get("text") or ""
+                deltas: list[dict[str, Any]] = [{"role": "assistant", "content": said[:4]}]
+                if said[4:]:
+                    deltas.append({"content": said[4:]})
                 if "refusal" in reply:
                     deltas.append({"refusal": reply["refusal"]})
                 for number, one in enumerate(reply.get("calls", [])):
