@@ -33,8 +33,8 @@ class Machine:
     """A GPU that answers as it is told to, and remembers what it was asked."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-        self.device = detect_device("sm_90").model_copy(update={"present": True, "uuid": "GPU-of-tests"})
-        self.store = Store(cache=tmp_path / "cache")
+        self.device = detect_device("sm_90").model_copy(update={"present": True, "uuid": f"GPU-{tmp_path.name}"})
+        self.store = Store()  # of all tests, so that the kernel is compiled once; no two have the same GPU
         self.trace, self.answer = Reply("done", {"trace": TRACE}), Answer((COUNTED,))
         self.asked: list[str] = []
         monkeypatch.setattr(module, "run", self._run)
@@ -94,7 +94,7 @@ def test_without_times_counters_or_the_estimate_do(machine: Machine, reply: Repl
     counted = machine.profile()
     assert counted.source == "counters" and counted.kernels[0].ms == pytest.approx(0.025)
     assert counted.note.startswith("no times by CUPTI: ") and counted.note.endswith("times are Nsight Compute's")
-    machine.store = Store(cache=machine.store.cache / "another")
+    machine.device = machine.device.model_copy(update={"uuid": f"{machine.device.uuid}-another"})
     machine.answer = Answer(why="there is no ncu (Nsight Compute) here", lasting=True)
     nothing = machine.profile()
     assert nothing.source == "estimate" and "there is no ncu" in nothing.note and "\n" not in nothing.note
