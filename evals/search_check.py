@@ -110,6 +110,8 @@ def _every(of: Task, found: Json) -> Json:
         others = names[1:]
         for group in (others[first : first + AT_ONCE - 1] for first in range(0, len(others), AT_ONCE - 1)):
             times = opened.times({name: written[name] for name in (start, *group)}, EVERY_ROUNDS, EVERY_SHARE)
+            if start not in times.median_ms:
+                raise RuntimeError(f"the kernel as it is cannot be timed: {times.failed.get(start, 'no reason given')}")
             ratios |= {name: ms / times.median_ms[start] for name, ms in times.median_ms.items()}
     return {"ratios": ratios, "seconds": round(monotonic() - began, 2)}
 

@@ -64,3 +64,9 @@ def test_too_few_kernels_or_one_that_differs_fail() -> None:
     wrong = parts(200e3, 200e3, 200e3)
     wrong["other"]["kernels"] += compared(profile(COUNTERS | {"registers": 1.0}))
     assert not passed(summary(wrong)) and "other: k0: registers" in told(summary(wrong))
+
+
+def test_times_that_are_the_profiler_s_own_prove_nothing() -> None:
+    alike = parts(200e3, 200e3, 200e3)
+    alike["other"]["note"] = "no times by CUPTI: it is not there; times are Nsight Compute's"
+    assert not passed(summary(alike))
