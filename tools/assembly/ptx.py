@@ -17,6 +17,22 @@ ELEMENT = re.compile(r"^[busf](\d+)$|^b?f(\d+)x(\d+)$")
 Found = tuple[tuple[Access, ...], tuple[Access, ...], bool]
 
 
+def steadied(ptx: str) -> str:
+    """Without the places that LLVM makes up within inline assembly: it counts a line on for each of the assembly's."""
+    kept, inside, seen = [], False, False
+    for line in ptx.splitlines(keepends=True):
+        if "// begin inline asm" in line:
+            inside, seen = True, False
+        elif "// end inline asm" in line:
+            inside = False
+        elif inside and line.lstrip().startswith(".loc"):
+            if seen:
+                continue
+            seen = True
+        kept.append(line)
+    return "".join(kept)
+
+
 def matrix_class(ptx: str) -> str:
     """`tcgen05`, `wgmma`, `mma`, or `none`: the newest that occurs."""
     return next((name for sign, name in CLASSES if sign in ptx), "none")

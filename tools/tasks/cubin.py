@@ -33,8 +33,8 @@ def resources(cubin: bytes, kernel: str, log: str = "") -> Resources:
 
 
 def disassembled(cubin: bytes) -> str:
-    """SASS with line information; empty where nvdisasm, which Triton ships, does not work."""
-    return _tool("nvdisasm", "-g", cubin)
+    """SASS with line information, also of what was inlined; empty where nvdisasm, which Triton ships, does not work."""
+    return _tool("nvdisasm", "-gi", cubin)
 
 
 def registers_of(cubin: bytes, kernel: str) -> int:

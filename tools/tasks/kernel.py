@@ -4,9 +4,11 @@ Nothing of a candidate is loaded here but the text of its IR, so what it says of
 candidate that has the same one.
 """
 
+import os
 import re
-from collections.abc import Generator
-from contextlib import redirect_stdout
+import tempfile
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -26,7 +28,9 @@ from egg.tools.tasks.gpu_target import triton_target
 
 SOURCE = "candidate.py"
 """The file that the IR's locations name."""
-REASON_LINES = 8
+COMPLAINT = re.compile(r"(candidate\.py:\d+(?=:))?[^;]*\berror\s*: (.*)")
+REASON_LINES = 5
+MOST_HEARD = 1 << 20
 
 Json = dict[str, Any]
 
@@ -36,10 +40,13 @@ def serve(payload: Json) -> Generator[Json, Json, None]:
     knobs.nvidia.dump_ptxas_log = True
     message = yield {}
     while True:
-        try:
-            compiled = finish(message["ttir"], message["options"], message["target"])
-        except Exception as error:  # whatever the compiler raises is its verdict on this kernel
-            compiled = Compiled(failed=_reason(error), by_ptxas=isinstance(error, PTXASError))
+        with _overheard() as heard:
+            try:
+                compiled = finish(message["ttir"], message["options"], message["target"])
+                if not message["target"].startswith("sm_") and _complaints(heard()):
+                    raise RuntimeError("LLVM goes on after an error, without what it is about")
+            except Exception as error:  # whatever the compiler raises is its verdict on this kernel
+                compiled = Compiled(failed=_reason(error, heard()), by_ptxas=isinstance(error, PTXASError))
         message = yield compiled.model_dump(mode="json")
 
 
@@ -60,8 +67,10 @@ def finish(ttir: str, options: Json, target: str) -> Compiled:
     log = StringIO()
     with redirect_stdout(log):
         for name, stage in stages.items():
-            if name not in ("ttir", "hsaco"):
+            if name != "ttir":
                 module = stage(module, metadata)
+                if name == "ptx":
+                    module = ptx.steadied(module)
                 texts[name] = str(module) if name == "ttgir" else module  # the next stage changes it in place
     return _read(gpu, texts, metadata, log.getvalue())
 
@@ -109,7 +118,35 @@ def _tuples(value: Any) -> Any:
     return tuple(_tuples(each) for each in value) if isinstance(value, list) else value
 
 
-def _reason(error: Exception) -> str:
-    text = re.sub(r"\nRepro command:.*", "", str(error), flags=re.S)
-    lines = [line for line in text.strip().splitlines() if line.strip()]
-    return f"{type(error).__name__}: " + "\n".join(lines[-REASON_LINES:])
+def _reason(error: Exception, heard: str) -> str:
+    """What the compiler says, each thing once: MLIR and LLVM complain on stderr, ptxas in its log."""
+    said = str(error) if isinstance(error, PTXASError) else heard
+    complaints = _complaints(said)
+    first = (str(error).strip().splitlines() or ["no message"])[0]
+    if isinstance(error, PTXASError) and complaints:
+        return "\n".join(complaints[:REASON_LINES])
+    return "\n".join([f"{type(error).__name__}: {first}", *complaints][:REASON_LINES])
+
+
+def _complaints(said: str) -> list[str]:
+    """Errors in what compilers print, each once, with the place in the source where they name it."""
+    found = (COMPLAINT.search(line) for line in said.splitlines())
+    return list(dict.fromkeys(f"{place or ''}{text.strip()}" for place, text in (f.groups() for f in found if f)))
+
+
+@contextmanager
+def _overheard() -> Iterator[Callable[[], str]]:
+    """What is written to this process's stderr, by whatever code; asked for afterwards."""
+    kept = os.dup(2)
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), 2)
+
+        def heard() -> str:
+            file.seek(0)
+            return file.read(MOST_HEARD).decode(errors="replace")
+
+        try:
+            yield heard
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)

@@ -1,5 +1,6 @@
 """A kernel that is being compiled elsewhere, and what is written down when it is launched."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from egg.tools.tasks.target import Recorder
 
 SOURCE = "candidate.py"
+PLACE = re.compile(r"\bcandidate\.py:(\d+)")
 
 
 class Compiler(Protocol):
@@ -36,7 +38,7 @@ class Compiler(Protocol):
         """What came of them."""
 
 
-class Refused(TritonError):  # type: ignore[misc]
+class KernelRefused(TritonError):  # type: ignore[misc]
     """The compiler refuses the kernel."""
 
 
@@ -51,7 +53,7 @@ class PendingKernel(CompiledKernel):  # type: ignore[misc]
         self.recorder, self.src, self.ttir = recorder, source, job.ttir
         self.number = recorder.compiler.submit(job)
         self.name, self.hash = job.name, str(self.number)
-        self.asm = {"ttir": job.ttir}
+        self.asm, self.lines = {"ttir": job.ttir}, job.lines
         self.options = job.options
         self.unusual, self.arguments = unusual(job.options, gpu), arguments_of(source)
         self._known: dict[Any, Work] = {}
@@ -66,14 +68,18 @@ class PendingKernel(CompiledKernel):  # type: ignore[misc]
         """Wait for the compiler.
 
         Raises:
-            PTXASError, Refused, OutOfResources: there is no such kernel.
+            PTXASError, KernelRefused, OutOfResources: there is no such kernel.
         """
         (found,) = self.recorder.compiler.wait([self.number])
         if found.failed:
-            raise (PTXASError if found.by_ptxas else Refused)(found.failed)
+            said = PLACE.sub(lambda at: f"line {self._line(int(at.group(1)))}: ", found.failed)
+            raise (PTXASError if found.by_ptxas else KernelRefused)(said)
         if lacks := shortage(found, self.recorder.device):
             raise OutOfResources(*lacks)
         return found
+
+    def _line(self, place: int) -> int:
+        return self.lines[place - 1] if 0 < place <= len(self.lines) else 0
 
     @property
     def n_regs(self) -> int:
