@@ -10,6 +10,8 @@ from typer.exceptions import TyperException
 from egg import __version__
 from egg.state.errors import MachineError, UserError
 
+INTERRUPTED = 130
+"""What typer makes of Ctrl-C."""
 LLM = "openai:gpt-5.1"
 app = typer.Typer(
     help="Turn a PyTorch module into a proven Triton kernel.",
@@ -31,7 +33,7 @@ MaxOutput = Annotated[int | None, typer.Option(help="Cap on the tokens of one an
 def main() -> None:
     """Run the command; what the user can mend is one line and exit code 2."""
     try:
-        raise SystemExit(app(sys.argv[1:] or ["--help"], prog_name="egg", standalone_mode=False))
+        code = app(sys.argv[1:] or ["--help"], prog_name="egg", standalone_mode=False)
     except TyperException as error:
         command = getattr(getattr(error, "ctx", None), "command_path", "egg")
         _fail(UserError(f"{getattr(error, 'format_message', error.__str__)()} See: {command} --help"), 2)
@@ -39,9 +41,9 @@ def main() -> None:
         _fail(error, 2)
     except MachineError as error:
         _fail(error, 1)
-    except (KeyboardInterrupt, typer.Abort):
+    if code == INTERRUPTED:
         print("egg: stopped", file=sys.stderr)
-        raise SystemExit(130) from None
+    raise SystemExit(code)
 
 
 def _fail(error: Exception, code: int) -> None:

@@ -13,7 +13,7 @@ from filelock import ReadWriteLock, Timeout
 
 from egg.state.device import Device
 from egg.state.errors import MachineError
-from egg.tools.store import default_cache
+from egg.tools.store import cache_folder, default_cache
 
 PATIENCE_S = 3600.0
 KNOCK_S = 0.05
@@ -64,9 +64,7 @@ def _through_the_door(device: Device, seconds: float) -> ExitStack:
 def _held(
     device: Device, what: Literal["door", "gpu"], mode: Literal["read", "write"], seconds: float
 ) -> Iterator[None]:
-    folder = default_cache() / "locks"
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{device.uuid or device.target}.{what}"
+    path = cache_folder(default_cache(), "locks") / f"{device.uuid or device.target}.{what}"
     lock = ReadWriteLock(path, is_singleton=False)  # threads of one process exclude each other too
     try:
         (lock.acquire_write if mode == "write" else lock.acquire_read)(timeout=seconds)

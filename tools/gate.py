@@ -46,9 +46,9 @@ def refusal(source: str) -> Refusal | None:
     """The first thing that rules a source out, with its line; None if nothing does."""
     if len(source.encode(errors="replace")) > LONGEST:
         return Refusal(Status.REJECTED, f"the source is longer than {LONGEST >> 10} KiB")
-    for line, text in enumerate(source.splitlines()[:4], 1):  # Python looks at two, and knows fewer line breaks
+    for number, text in enumerate(source.splitlines()[:4], 1):  # Python looks at two, and knows fewer line breaks
         if (told := ENCODING.match(text)) and told.group(1).lower() not in ("utf-8", "utf8"):
-            return Refusal(Status.REJECTED, f"line {line}: is to be read as {told.group(1)}; write UTF-8", line)
+            return Refusal(Status.REJECTED, f"line {number}: is to be read as {told.group(1)}; write UTF-8", number)
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

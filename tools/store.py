@@ -9,6 +9,7 @@ from time import time
 from typing import Any, TypeVar
 from uuid import uuid4
 
+from egg.state.errors import UserError
 from egg.state.record import Record
 
 R = TypeVar("R", bound=Record)
@@ -19,6 +20,21 @@ def default_cache() -> Path:
     if folder := os.environ.get("EGG_CACHE_DIR"):
         return Path(folder)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "egg"
+
+
+def cache_folder(cache: Path, *parts: str) -> Path:
+    """A folder of the cache, made if it is not there.
+
+    Raises:
+        UserError: it cannot be made.
+    """
+    folder = cache.joinpath(*parts)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = f"cannot write the cache folder {cache}: {error.strerror}"
+        raise UserError(f"{why}; name another in EGG_CACHE_DIR") from None
+    return folder
 
 
 def digest(parts: dict[str, Any]) -> str:
@@ -55,7 +71,7 @@ class Store:
         """Store a finished record, whole or not at all, and note it in the journal."""
         name = digest(key)
         path = self._path(kind, name)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        cache_folder(self.cache, kind, name[:2])
         partial = path.with_name(f"{name}.{uuid4().hex}.part")
         partial.write_text(record.model_dump_json())
         partial.replace(path)

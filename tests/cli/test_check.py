@@ -1,6 +1,8 @@
 """The judge alone, from the command line and from Python."""
 
 import json
+import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,8 @@ from egg.state.judgement import Judgement
 from egg.state.status import Status
 from egg.tools.judgement import judge_file
 from egg.verdict import exit_code, print_judgement, rows
-from tests.cli.make import egg, problem
+from tests.cli.make import egg, finish, problem, spawn
+from tests.cli.processes import alive, descendants
 
 KERNEL = """\
 import torch
@@ -75,6 +78,28 @@ def test_from_python_the_same(files, capsys):
     assert judgement.evaluation.status is Status.MISMATCH
     print_judgement(judgement, as_json=True)
     assert json.loads(capsys.readouterr().out)["evaluation"]["status"] == "mismatch"
+
+
+def test_ctrl_c_says_so_and_leaves_nobody(files, tmp_path):
+    toy, good, _ = files
+    checking = spawn(tmp_path, "check", toy, good, EGG_CACHE_DIR=str(tmp_path / "cache"))
+    while not (children := descendants(checking.pid)):
+        time.sleep(0.02)
+    checking.send_signal(signal.SIGINT)
+    code, _, err = finish(checking)
+    assert (code, err) == (130, "egg: stopped\n")
+    until = time.monotonic() + 2
+    while alive(children) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not alive(children)
+
+
+def test_a_cache_that_cannot_be_written(files, monkeypatch, capsys):
+    toy, good, _ = files
+    monkeypatch.setenv("EGG_CACHE_DIR", "/proc/nowhere")
+    assert egg(monkeypatch, "check", toy, good, "--quick", "--target", "sm_90") == 2
+    error = capsys.readouterr().err
+    assert "EGG_CACHE_DIR" in error and error.count("\n") == 1
 
 
 @pytest.mark.parametrize(
