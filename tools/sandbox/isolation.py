@@ -143,7 +143,9 @@ def _aspects(layers: tuple[str, ...], broken: Broken, interpret: bool) -> list[A
     filter_ = "seccomp" if "seccomp" in have else ""
     powers = "no capabilities" if "capabilities" in have else ""
     swept = world or "orphans are adopted and swept"
-    alone = "none can be started (seccomp)" if interpret and filter_ else f"counted every {SECONDS:g} s"
+    alone = counted = f"counted every {SECONDS:g} s"
+    if interpret and filter_:
+        alone = f"none can be started where it is run (seccomp); {counted} where its kernels are recorded"
     pages = "RLIMIT_AS" if interpret else "RLIMIT_DATA"
     how = {
         "network": _joined(network, filter_, "landlock" if "landlock" in have else ""),
