@@ -22,12 +22,12 @@ from egg.state.profile import Profile
 from egg.state.settings import Policy
 from egg.tools.ceilings import ceilings
 from egg.tools.counters import program
-from egg.tools.counters.collect import BOUNDS, Answer, started, unable
+from egg.tools.counters.collect import ASKED, BOUNDS, Answer, started, unable
 from egg.tools.counters.trial import KERNEL, trial
 from egg.tools.device import detect_device
 from egg.tools.exclusive import exclusive
 from egg.tools.profile import profile_forward
-from egg.tools.sandbox.client import Bounds, Reply, shutdown
+from egg.tools.sandbox.client import Bounds, Reply, run, shutdown
 from egg.tools.sandbox.isolation import in_force
 from egg.tools.sandbox.pool import warm
 from egg.tools.sandbox.records import GRANTS
@@ -52,9 +52,10 @@ def tries(layers: tuple[str, ...], *, ladder: bool) -> Iterator[Try]:
     yield Try("as every candidate", layers, BOUNDS)
     if not ladder:
         return
-    yield Try("by TCP", layers, BOUNDS, TCP)
-    for grant in GRANTS:
-        yield Try(f"without the grant `{grant}`", layers, replace(BOUNDS, grants=tuple({*GRANTS} - {grant})))
+    yield Try("with every grant", layers, replace(BOUNDS, grants=GRANTS))
+    yield Try("with every grant, by TCP", layers, replace(BOUNDS, grants=GRANTS), TCP)
+    for grant in ASKED:
+        yield Try(f"without the grant `{grant}`", layers, replace(BOUNDS, grants=tuple({*ASKED} - {grant})))
     for layer in layers:
         left = tuple(one for one in layers if one != layer)
         yield Try(f"without the layer `{layer}`", left, BOUNDS if "namespaces" in left else replace(BOUNDS, grants=()))
@@ -92,8 +93,7 @@ def in_layers(layers: Sequence[str]) -> Callable[[str, Mapping[str, Any], Bounds
 def rights(found: program.Program, *, ladder: bool) -> list[dict[str, Any]]:
     """Every attempt. The rest of the ladder is climbed too when a candidate's fails and the bare one does not."""
     known, layers = program.known(found.path), in_force(False)
-    if why := unable(layers):
-        print(why)
+    print(unable(layers) or f"in {', '.join(layers) or 'no layer'}; CUDA alone there: {cuda_alone()}", flush=True)
     done: list[dict[str, Any]] = []
     for one in tries(layers, ladder=True):
         bare, ours = done[:1], done[1:2]
@@ -105,6 +105,12 @@ def rights(found: program.Program, *, ladder: bool) -> list[dict[str, Any]]:
         if done[-1]["why"] and len(done) <= 2:
             print(done[-1]["detail"], flush=True)
     return done
+
+
+def cuda_alone() -> str:
+    """What comes of a kernel of ours in such a child, without any profiler."""
+    reply = run("egg.tools.tasks.gpu:properties", {}, BOUNDS)
+    return str(reply.value.get("reason") or "works") if reply.ok else f"{reply.state}: {reply.error}"
 
 
 def compare(device: Device) -> Profile:

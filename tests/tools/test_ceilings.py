@@ -103,7 +103,7 @@ def test_on_a_gpu_ceilings_are_near_the_datasheet_and_below_it(tmp_path: Path) -
     promised = of_datasheet(device)
     assert found.measured and Store(cache=tmp_path).get("ceilings", {}, Ceilings, lambda: found) == found
     assert 0.5 * promised.memory < found.memory < 1.05 * promised.memory
-    assert found.l2_rate > 1.2 * found.memory
+    assert found.l2_rate > found.memory
     for name in ("fp32", "tf32", "fp16", "bf16"):
         assert 0.4 * promised.matrix[name] < found.matrix[name] < 1.1 * promised.matrix[name]
     assert found.matrix["tf32x3"] > 0.8 * found.matrix["fp32"]

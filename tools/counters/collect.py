@@ -1,6 +1,6 @@
 """Counters of one forward pass, or the line that says why there are none.
 
-What Nsight Compute needs beyond what a candidate's child gets (`GRANTS`) is granted to this one child, and only where
+What Nsight Compute needs beyond what a candidate's child gets (`ASKED`) is granted to this one child, and only where
 it has a network, processes and a file system of its own. The candidate can therefore reach no more than elsewhere; but
 it could write the table itself, so counters decide what is tried next, never what a kernel is worth.
 """
@@ -20,20 +20,19 @@ from egg.tools.counters.read import Counted, read
 from egg.tools.counters.why import refusal, unknown_names, unknown_options
 from egg.tools.sandbox.client import Bounds, Reply, run
 from egg.tools.sandbox.isolation import in_force
-from egg.tools.sandbox.records import GRANTS
+from egg.tools.sandbox.records import Grant
 
 TASK = "egg.tools.tasks.counters:collect"
 LOG = "counters.csv"
 """Where that task looks for the table."""
-SECONDS, SPARE_S = 240.0, 60.0
+ASKED: tuple[Grant, ...] = ("sockets", "fifos", "signals", "modes")
+SECONDS, SPARE_S = 150.0, 60.0
 BOUNDS = Bounds(
     seconds=SECONDS + SPARE_S,
     memory_bytes=64 << 30,
     flood_bytes=256 << 20,
-    reads=("/etc/hosts", "/etc/host.conf", "/etc/nsswitch.conf"),
-    grants=GRANTS,
+    grants=ASKED,
 )
-"""`reads`: how its own host is called."""
 ROUNDS = 6
 """Starts at most, each without the names and options that the one before did not know."""
 DETAIL_CHARS = 3000
@@ -102,7 +101,7 @@ def started(
     def once(names: tuple[str, ...], without: tuple[str, ...]) -> Reply:
         payload = {
             "command": program.command(found.path, names, LOG, without),
-            "environment": {**program.NO_DEPLOYMENT, "LC_ALL": "C", **environment},
+            "environment": {**program.SETTINGS, **environment},
             "seconds": SECONDS,
             "problem": problem.source,
             "source": source,

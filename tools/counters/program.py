@@ -11,8 +11,12 @@ from typing import NamedTuple
 
 INSTALLED = "/opt/nvidia/nsight-compute"
 """Where NVIDIA's packages put every version; what stands in PATH is a script that looks there."""
-NO_DEPLOYMENT = {"NV_COMPUTE_PROFILER_DISABLE_STOCK_FILE_DEPLOYMENT": "1"}
-"""Else it copies its section files into the user's documents."""
+SETTINGS = {
+    "NV_COMPUTE_PROFILER_DISABLE_STOCK_FILE_DEPLOYMENT": "1",
+    "NV_COMPUTE_PROFILER_LOCAL_CONNECTION_OVERRIDE": "uds",
+    "LC_ALL": "C",
+}
+"""Else it copies its section files into the user's documents, may want a network, and groups digits as people do."""
 ANSWER_S = 60.0
 LEAST_NAMES = 100
 """Fewer metrics than this are no list of a GPU's metrics."""
@@ -78,7 +82,7 @@ def command(path: str, names: tuple[str, ...], log: str, without: tuple[str, ...
 
 def _answer(path: str, *arguments: str) -> str:
     try:
-        environment = {**os.environ, **NO_DEPLOYMENT, "LC_ALL": "C"}
+        environment = {**os.environ, **SETTINGS}
         told = subprocess.run(
             [path, *arguments], capture_output=True, text=True, timeout=ANSWER_S, check=False, env=environment
         )

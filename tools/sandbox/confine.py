@@ -19,7 +19,7 @@ def confine(bounds: Bounds, layers: Sequence[Layer]) -> None:
         OSError: a layer that was said to work does not.
     """
     programs, own_world = not interpreting(), "namespaces" in layers
-    own_view = own_world and "sockets" in bounds.grants
+    own_view = own_world and bounds.view
     os.setsid()
     prctl(PR_SET_NO_NEW_PRIVS, 1)
     prctl(PR_SET_DUMPABLE, 1)  # else /proc/self belongs to root: no user namespace, and no CUDA
@@ -42,7 +42,7 @@ def confine(bounds: Bounds, layers: Sequence[Layer]) -> None:
                 *((path, landlock.SCRATCH) for path in files.write),
                 *((path, landlock.SCRATCH) for path in TEMPORARY if own_view),
             ],
-            tcp=own_world and "sockets" in bounds.grants,
+            tcp=own_world and "tcp" in bounds.grants,
         )
     if "seccomp" in layers:
         seccomp.restrict(programs=programs, others_show=not own_world, grants=bounds.grants)

@@ -19,10 +19,11 @@ State = Literal[
     "forbidden",
     "crashed",
 ]
-Grant = Literal["sockets", "fifos", "signals", "subreaper", "modes"]
-GRANTS: tuple[Grant, ...] = ("sockets", "fifos", "signals", "subreaper", "modes")
-"""What a profiler asks for beyond what a candidate gets: sockets of its own network, named pipes, signals among its own
-processes, taking in their orphans, and that changing a file's mode and times seems to work."""
+Grant = Literal["sockets", "tcp", "fifos", "signals", "subreaper", "modes"]
+GRANTS: tuple[Grant, ...] = ("sockets", "tcp", "fifos", "signals", "subreaper", "modes")
+"""What a profiler may ask for beyond what a candidate gets: Unix sockets and those of a network of its own, named
+pipes, signals among its own processes, taking in their orphans, and that changing a file's mode and times seems to
+work."""
 TOLD: frozenset[str] = frozenset(("done", "raised", "out_of_memory", "process_limit", "disk_limit", "forbidden"))
 """States that a child may say of itself."""
 BREACHES: dict[str, tuple[Status, str]] = {
@@ -51,8 +52,7 @@ class Bounds:
     runs: tuple[str, ...] = ()
     """Folders of programs that it may read and start besides the compiler's."""
     grants: tuple[Grant, ...] = ()
-    """For a profiler around a candidate. Of use only in namespaces of its own, where it also sees no file but its own:
-    whoever may connect reaches every socket that has a name."""
+    """For a profiler around a candidate. Of use only in namespaces of its own."""
     disk_bytes: int | None = None
     """Of all files it has at a time, deleted ones that are still open and files in memory too; None: as of memory."""
     processes: int = 64
@@ -61,6 +61,14 @@ class Bounds:
     """Of all its processes, at a time."""
     flood_bytes: int = 64 << 20
     """What it may print before it is ended."""
+
+    @property
+    def view(self) -> bool:
+        """Whether it is shown only files of its own, for whoever may connect reaches every socket that has a name.
+
+        Landlock does not tell one from the other.
+        """
+        return not {"sockets", "tcp"}.isdisjoint(self.grants)
 
     @property
     def most_disk_bytes(self) -> int:

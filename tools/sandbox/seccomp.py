@@ -134,8 +134,9 @@ def _emptying(flags: int) -> list[Step]:
 def _granted(grants: Collection[Grant]) -> dict[str, list[Step]]:
     """Blocks that take the place of stricter ones."""
     yes, blocks = [bpf.answer(bpf.ALLOW)], dict[str, list[Step]]()
-    if "sockets" in grants:
+    if {"sockets", "tcp"} & {*grants}:
         blocks |= dict.fromkeys(CONVERSATION, yes)
+    if "tcp" in grants:
         blocks["socket"] = bpf.only(0, (AF_UNIX, AF_INET, AF_INET6, AF_NETLINK), errno.EPERM)
     if "fifos" in grants:
         places = {"mknod": 1, "mknodat": 2}

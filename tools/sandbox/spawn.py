@@ -54,8 +54,7 @@ def spawn(layers: Sequence[Layer], bounds: Bounds, live: Callable[[], NoReturn])
         OSError: a layer of namespaces that was said to work does not.
     """
     if "namespaces" in layers:
-        # Whoever may connect is shown no socket that has a name: Landlock does not tell those who may from others.
-        return _spawn_apart("view" in layers or "sockets" in bounds.grants, bounds, live)
+        return _spawn_apart("view" in layers or bounds.view, bounds, live)
     me = os.getpid()
     pid = os.fork()
     if pid == 0:
@@ -94,7 +93,7 @@ def _leave(report: int, life_end: int, wait: int, view: bool, bounds: Bounds, li
     try:
         prctl(PR_SET_DUMPABLE, 1)
         namespaces.leave_all()
-        if "sockets" in bounds.grants:
+        if "tcp" in bounds.grants:
             namespaces.raise_loopback()
         said["init"] = _make_init(life_end, view, bounds)
         pid = os.fork()

@@ -13,8 +13,9 @@ from egg.state.settings import Policy
 from egg.tools.counters import collect as module
 from egg.tools.counters import program
 from egg.tools.counters.collect import Answer, collect, unable, until_known
+from egg.tools.counters.trial import KERNEL, trial
 from egg.tools.device import detect_device
-from egg.tools.sandbox.client import Reply
+from egg.tools.sandbox.client import Reply, run
 from egg.tools.sandbox.isolation import in_force
 from tests.tools.profiled import DOUBLING, problem
 
@@ -132,6 +133,23 @@ def test_options_that_a_version_lacks_are_left_out() -> None:
     assert until_known(once, frozenset()).launches[0].kernel == "k"
     assert seen == [(), ("--config-file",)]
     assert "--config-file" not in program.command("ncu", ("a__b",), "log", ("--config-file",))
+
+
+@pytest.mark.gpu
+def test_on_a_gpu_cuda_works_where_the_profiler_does() -> None:
+    reply = run("egg.tools.tasks.gpu:properties", {}, module.BOUNDS)
+    assert reply.ok and reply.value["usable"], reply
+
+
+@pytest.mark.gpu
+def test_on_a_gpu_the_real_one_counts_or_says_why_not(capsys: pytest.CaptureFixture[str]) -> None:
+    found = program.find()
+    if found is None:
+        pytest.skip("no ncu")
+    answer = module.started(trial(), KERNEL, Policy.STOCK, found, program.known(found.path))
+    print(answer.why, answer.detail)
+    assert answer.why or [launch.kernel for launch in answer.launches][0] == "double"
+    assert "recognised" not in answer.why and "metric" not in answer.why
 
 
 def test_it_leaves_the_gpu_as_it_is() -> None:

@@ -54,7 +54,8 @@ def test_a_profilers_child_can_do_what_a_profiler_does_and_no_more(outside: dict
 
 def test_each_right_is_granted_apart(outside: dict[str, Any]) -> None:
     only = {
-        "sockets": {"tcp", "uds", "abstract", "temporary"},
+        "sockets": {"uds", "abstract", "temporary"},
+        "tcp": {"tcp", "uds", "abstract", "temporary"},
         "fifos": {"fifo"},
         "signals": {"signal"},
         "subreaper": {"subreaper"},
