@@ -46,7 +46,7 @@ def notes(kernel: Compiled, seen: Seen, job: Job, source: str) -> tuple[SourceNo
 
     def note(place: int, why: str) -> SourceNote | None:
         line = job.lines[place - 1] if 0 < place <= len(job.lines) else 0
-        return SourceNote(line=line, text=text[line - 1].strip()[:120], why=why) if 0 < line <= len(text) else None
+        return SourceNote(line=line, text=_plain(text[line - 1]), why=why) if 0 < line <= len(text) else None
 
     told = [note(spill.line, f"spills {spill.bytes} B a thread in {spill.count} accesses") for spill in kernel.spilled]
     for verb, done, accesses, column in (("loads", "loaded", kernel.loads, 0), ("stores", "stored", kernel.stores, 1)):
@@ -64,3 +64,8 @@ def _by_line(found: Sequence[Access]) -> dict[int, list[Access]]:
     for access in found:
         lines[access.line].append(access)
     return lines
+
+
+def _plain(text: str) -> str:
+    """As it may stand in a report: what a candidate wrote goes into one piece of code there."""
+    return "".join(c for c in text.strip() if c.isprintable()).replace("`", "'")[:120]
