@@ -3,6 +3,7 @@
 What a user may not, or a machine cannot, is no reason to stop: the next best is taken, and `note` says why in a line.
 """
 
+from math import isfinite
 from typing import Any
 
 from egg.state.device import Device
@@ -109,6 +110,8 @@ def _trace(problem: Problem, source: str, device: Device, policy: Policy) -> Tra
             trace = read_trace(run(TASK, payload, BOUNDS).require("tracing a forward pass").get("trace"))
         except (CandidateError, MachineError) as error:
             raise Lesser((str(error).strip().splitlines() or ["no message"])[0][:200]) from error
+    if not all(isfinite(us) and us >= 0 for seen in trace.activity for us in seen.us):
+        raise Lesser("its process tells times that are none")
     if trace.how != "cupti":
         raise Lesser(trace.why, trace)
     return trace

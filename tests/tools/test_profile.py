@@ -86,6 +86,8 @@ def test_a_missing_right_leaves_times(machine: Machine) -> None:
         Reply("crashed", error="died of SIGSEGV"),
         Reply("done", {"trace": {"how": "magic"}}),
         Reply("done", {}),
+        Reply("done", {"trace": TRACE | {"activity": [TRACE["activity"][0] | {"us": [float("nan"), 3.0]}]}}),
+        Reply("done", {"trace": TRACE | {"activity": [TRACE["activity"][0] | {"name": "half a \ud800"}]}}),
         Reply("raised", {"type": "CandidateError", "status": "gpu_fault", "feedback": "illegal address", "faults": []}),
     ],
 )
