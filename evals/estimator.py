@@ -18,7 +18,8 @@ from statistics import median, quantiles
 from typing import Any
 
 from egg.evals.correlation import spearman
-from egg.evals.points import FAMILIES, Family, Variant, problem_of, variants
+from egg.evals.families import FAMILIES, Family
+from egg.evals.points import Variant, problem_of, variants
 from egg.evals.resume import Json, Parts
 from egg.evals.scatter import save_scatter
 from egg.state.device import Device

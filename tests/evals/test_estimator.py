@@ -11,7 +11,8 @@ import pytest
 
 from egg.evals import estimator
 from egg.evals.estimator import predicted, summary, timed, told
-from egg.evals.points import FAMILIES, Variant, all_points, family, problem_of, variants
+from egg.evals.families import FAMILIES
+from egg.evals.points import Variant, all_points, family, problem_of, variants
 from egg.evals.scatter import save_scatter
 from egg.state.errors import UserError
 from egg.tools.device import detect_device
