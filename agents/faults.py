@@ -123,7 +123,10 @@ def _unwanted(fault: Exception, text: str, backbone: Backbone) -> UserError | No
 
 
 def _text(fault: BaseException) -> str:
-    said = _body(fault).get("message") or getattr(response_of(fault), "text", None) or fault
+    body = _body(fault)
+    inner = body.get("error")
+    said = (inner if isinstance(inner, dict) else body).get("message")
+    said = said or getattr(response_of(fault), "text", None) or fault
     return " ".join(str(said).split())[:200]
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 
 from egg.agents.faults import OPTIONS
 from egg.state.backbone import Backbone
@@ -25,17 +25,19 @@ def other_provider(backbone: Backbone, role: str, timeout: float) -> BaseChatMod
     except ImportError:
         package = f"langchain-{provider.replace('_', '-')}"
         raise UserError(f"{backbone.model} needs LangChain's packages: pip install langchain {package}") from None
-    asked = {PASSED[name]: value for name in OPTIONS if (value := getattr(backbone, name)) is not None}
-    endpoint = {"base_url": backbone.base_url} if backbone.base_url else {}
-    standing: dict[str, Any] = {"max_retries": 0, "timeout": timeout, "tags": [role]}
+    asked: dict[str, Any] = {PASSED[name]: value for name in OPTIONS if (value := getattr(backbone, name)) is not None}
+    if backbone.base_url:
+        asked["base_url"] = backbone.base_url
+    standing: dict[str, Any] = {"model_provider": provider, "max_retries": 0, "timeout": timeout, "tags": [role]}
     try:
-        model = init_chat_model(backbone.name, model_provider=provider, **asked, **endpoint, **standing)
+        model = init_chat_model(backbone.name, **asked, **standing)
     except ImportError as error:
         raise UserError(f"{backbone.model}: {_line(error)}") from None
     except ValueError as error:  # pydantic's, and that of an unknown provider
         raise UserError(f"{backbone.model} cannot be set up: {_line(error)}") from None
     assert isinstance(model, BaseChatModel)  # it is a configurable one only if asked for
-    _refuse_ignored(backbone, model, [*asked, *endpoint])
+    _refuse_ignored(backbone, model, list(asked))
+    _want_key(backbone, model)
     return model
 
 
@@ -48,6 +50,14 @@ def _refuse_ignored(backbone: Backbone, model: BaseChatModel, asked: list[str]) 
         if name not in known:
             option = next((OPTIONS[ours][0] for ours, theirs in PASSED.items() if theirs == name), "--base-url")
             raise UserError(f"{backbone.provider} models take no {option} here: leave it out")
+
+
+def _want_key(backbone: Backbone, model: BaseChatModel) -> None:
+    """Some classes take an empty key, and fail at the first call as if there were no network."""
+    for name in type(model).model_fields:
+        value = getattr(model, name)
+        if name.endswith("api_key") and isinstance(value, SecretStr) and not value.get_secret_value():
+            raise UserError(f"{backbone.model} needs a key: set {name.upper()}")
 
 
 def _line(error: Exception) -> str:

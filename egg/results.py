@@ -27,8 +27,9 @@ def print_result(values: dict[str, Any]) -> None:
         console.print(_ledger(ledger))
     usage: Usage = values.get("usage", Usage())
     spend = usage.total
+    again = f" and {spend.retries} retries" if spend.retries else ""
     console.print(
-        f"\nSpent {spend.calls} model calls, {spend.input_tokens + spend.output_tokens} tokens, "
+        f"\nSpent {spend.calls} model calls{again}, {spend.input_tokens + spend.output_tokens} tokens, "
         f"{values.get('elapsed_ms', 0) / 1000:.1f} s."
     )
     outcome: Outcome | None = values.get("outcome")

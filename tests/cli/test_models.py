@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from egg.request import of_roles, other_backbone, validated
-from egg.state.backbone import Backbone, Protocol, Sampling
+from egg.state.backbone import Backbone, Protocol, RoleBackbone, Roles, Sampling
 from egg.state.errors import UserError
 from egg.state.settings import Settings
 from tests.agents.openai_server import OpenAIServer
@@ -40,11 +40,8 @@ def test_a_role_differs_in_what_it_says(server: OpenAIServer, tmp_path: Path) ->
 
 
 def test_another_provider_takes_over_nothing() -> None:
-    settings = Settings(model="openai:big", base_url="http://x/v1", sampling=Sampling(effort="high"))
-    mixed = settings.model_copy(
-        update={"roles": {"code": {"model": "anthropic:large"}, "debug": {"model": "rulebook"}}}
-    )
-    mixed = Settings.model_validate(mixed.model_dump())
+    roles = Roles(code=RoleBackbone(model="anthropic:large"), debug=RoleBackbone(model="rulebook"))
+    mixed = Settings(model="openai:big", base_url="http://x/v1", sampling=Sampling(effort="high"), roles=roles)
     assert mixed.backbone("code") == Backbone(model="anthropic:large")
     assert mixed.backbone("debug").is_rulebook
     assert mixed.with_model and not mixed.by_rulebook().with_model

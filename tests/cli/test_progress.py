@@ -109,3 +109,11 @@ def test_the_picture_calls_an_estimate_an_estimate():
     text = console.export_text()
     assert "times are estimates" in text and "1.5 ms (estimate)" in text
     assert "measured" not in text and "eager" not in text
+
+
+def test_a_wait_for_the_provider_is_shown():
+    waits = {"type": "custom", "ns": (*STAGE, "code:t2"), "data": {"waits": "HTTP 429 from the model provider"}}
+    progress, lines = fed(started("seed", "t1", branch="seed-1"), waits)
+    assert lines[-1] == "  seed-1: HTTP 429 from the model provider"
+    assert progress.rows["seed-1"].doing == "HTTP 429 from the model provider"
+    assert fed(started("seed", "t1", branch="seed-1"), {**waits, "data": {"other": 1}})[1] == ["seed-1 ..."]
