@@ -1,14 +1,16 @@
 """The search node of a tuning stage: numbers are found by machine, and the choice goes to the judge like any draft."""
 
-from typing import Any
+from typing import Any, cast
 
+from egg.agents.insight import insight
 from egg.state.candidate import Candidate
 from egg.state.plan import Plan
-from egg.state.run import StageState
+from egg.state.run import AgentState, StageState
 from egg.state.search import Contender, Searched, SearchLimits, spelled
 from egg.state.settings import Settings
 from egg.tools.artefacts import save_search
 from egg.tools.clock import elapsed
+from egg.tools.diagnosis import nothing_left
 from egg.tools.store import Store
 from egg.tools.tune.apply import sources
 from egg.tools.tune.kernel import tune_kernel
@@ -37,6 +39,9 @@ def search(state: StageState) -> Update:
 def _search(state: StageState) -> Searched:
     incumbent, group = state["incumbent"], state["spec"].group
     assert incumbent is not None  # the route here demands it
+    known = insight(cast(AgentState, state))
+    if known and (why := nothing_left(known.bottlenecks, known.headroom, group, state["spec"].min_gain)):
+        return Searched(told=f"no search: {why}")
     result = tune_kernel(
         state["problem"],
         incumbent.source,

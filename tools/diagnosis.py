@@ -1,10 +1,14 @@
 """A profile with its conclusions: how near the ceilings it is, and what holds it back."""
 
+from collections.abc import Iterable
+
+from egg.state.bottleneck import Bottleneck, BottleneckKind
 from egg.state.ceilings import Ceilings
 from egg.state.device import Device
 from egg.state.problem import Workload
 from egg.state.profile import Profile
 from egg.state.settings import Policy
+from egg.state.stage import Group
 from egg.tools.bottleneck import classify
 from egg.tools.place import place, place_forward
 
@@ -15,3 +19,20 @@ def diagnose(profile: Profile, workload: Workload, device: Device, policy: Polic
     kernels = tuple(kernel.model_copy(update={"place": place(kernel, device, ceilings)}) for kernel in profile.kernels)
     bottlenecks = classify(profile, device, ceilings, forward)
     return profile.model_copy(update={"kernels": kernels, "forward": forward, "bottlenecks": bottlenecks})
+
+
+def nothing_left(
+    bottlenecks: Iterable[Bottleneck], headroom: float | None, group: Group, worth_it: float
+) -> str | None:
+    """Why changes of a group have nothing to gain, if they have not; only measured times say so.
+
+    A structure at the ceiling of arithmetic may still be replaced by one that needs less of it.
+    """
+    done = [bottleneck for bottleneck in bottlenecks if bottleneck.kind is BottleneckKind.AT_CEILING]
+    whole = next((bottleneck for bottleneck in done if not bottleneck.kernel), None)
+    if whole and (group != "structure" or whole.limiter == "memory"):
+        return f"{whole.told()}: stop"
+    if group != "structure" and headroom is not None and headroom < worth_it:
+        reasons = "; ".join(bottleneck.told() for bottleneck in done) or f"{headroom:.1%} below the ceilings"
+        return f"{reasons}: stop"
+    return None

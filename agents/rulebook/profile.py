@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from egg.agents.rulebook.relief import addressed, ended, relief
+from egg.agents.rulebook.relief import addressed, relief
 from egg.agents.rulebook.step import Call, Case
 from egg.state.bottleneck import Bottleneck, BottleneckKind
 from egg.state.evaluation import StaticProfile
+from egg.tools.diagnosis import nothing_left
 from egg.tools.expert import moves
 from egg.tools.expert.spec import KernelSpec, Move
 
@@ -20,7 +21,7 @@ def decide(case: Case) -> Call:
     if spec is None:
         return _stop("the kernel in force is not the expert library's, so its rules do not apply")
     bottlenecks, headroom = _known(case)
-    if why := ended(case.brief["group"], case.brief["worth_it"], bottlenecks, headroom):
+    if why := nothing_left(bottlenecks, headroom, case.brief["group"], case.brief["worth_it"]):
         return _stop(why)
     options = [move for move in _moves(case, spec) if move.change not in case.brief["tried"]]
     if options and _unclear(case, bottlenecks):

@@ -1,4 +1,4 @@
-"""Which bottleneck a move relieves, and when there is none left that a stage could."""
+"""Which bottleneck a move relieves."""
 
 from egg.state.bottleneck import Bottleneck, BottleneckKind
 from egg.tools.expert.spec import Move
@@ -30,19 +30,4 @@ def addressed(move: Move, bottlenecks: list[Bottleneck]) -> Bottleneck | None:
         own = not bottleneck.kernel or any(bottleneck.kernel.startswith(f"{region}_") for region in move.edits)
         if own and RELIEVED_BY.get(bottleneck.kind) == move.bottleneck:
             return bottleneck
-    return None
-
-
-def ended(group: str, worth_it: float, bottlenecks: list[Bottleneck], headroom: float | None) -> str | None:
-    """Why the stage has nothing to gain, if it has not.
-
-    A structure at the ceiling of arithmetic may still be replaced by one that needs less of it.
-    """
-    done = [b for b in bottlenecks if b.kind is BottleneckKind.AT_CEILING]
-    whole = next((b for b in done if not b.kernel), None)
-    if whole and (group != "structure" or whole.limiter == "memory"):
-        return f"{whole.told()}: stop"
-    if group != "structure" and headroom is not None and headroom < worth_it:
-        reasons = "; ".join(b.told() for b in done) or f"only {headroom:.1%} below the ceilings"
-        return f"{reasons}: stop"
     return None

@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from egg.agents.brief import facts
-from egg.agents.rulebook.relief import RELIEVED_BY, addressed, ended, relief
+from egg.agents.rulebook.relief import RELIEVED_BY, addressed, relief
 from egg.state.bottleneck import Bottleneck, BottleneckKind, Evidence
 from egg.state.evaluation import StaticProfile
 from egg.state.run import AgentState
 from egg.state.settings import Policy
+from egg.tools.diagnosis import nothing_left
 from egg.tools.expert.spec import KernelSpec, Move, RegionSpec
 from tests.agents.test_rulebook import ask
 
@@ -101,8 +102,8 @@ def test_counters_are_asked_for_once_and_only_where_times_do_not_tell(tiling: di
 
 def test_a_structure_at_the_ceiling_of_arithmetic_may_need_less_of_it() -> None:
     memory, compute = (bottleneck(K.AT_CEILING, "", limiter) for limiter in ("memory", "compute"))
-    assert ended("structure", 0.1, [memory], 0.05) and ended("tiling", 0.02, [compute], 0.05)
-    assert ended("structure", 0.1, [compute], 0.0) is None
+    assert nothing_left([memory], 0.05, "structure", 0.1) and nothing_left([compute], 0.05, "tiling", 0.02)
+    assert nothing_left([compute], 0.0, "structure", 0.1) is None
 
 
 def test_every_kind_but_the_last_word_has_a_remedy() -> None:

@@ -20,7 +20,7 @@ DEVICE = Device(
     l2_bytes=50 << 20,
     memory_bytes=80 << 30,
     bandwidth=4e12,
-    peak={"fp32": 6e13},
+    peak={"fp32": 6e13, "tf32": 4e14, "fp16": 8e14, "bf16": 8e14, "int8": 1.6e15},
     rates_from="test",
     software={},
 )

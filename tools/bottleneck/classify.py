@@ -21,7 +21,7 @@ from egg.tools.bottleneck.resources import reread, unused, used
 from egg.tools.estimate import LAUNCH_MS
 from egg.tools.place import place
 
-AT_CEILING = 90.0
+AT_CEILING = 92.0
 """% of a ceiling from which on there is nothing left to gain."""
 
 
