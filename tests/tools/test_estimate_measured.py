@@ -43,6 +43,40 @@ def test_of_two_kernels_of_a_problem_that_clearly_differ_the_faster_is_named(
     assert len(pairs) > 40 and right / len(pairs) > 0.85
 
 
+SIZE, TILE, STEP = 4096, 128, 32
+
+
+def matrix_product(unit: str, passes: int, core: str) -> LaunchFacts:
+    """4096 x 4096 x 4096 in tiles of 128 x 128 x 32, 8 warps, 3 stages."""
+    programs, block = (SIZE // TILE) ** 2, 2 * TILE * STEP * 4
+    return LaunchFacts(
+        kernel="product", grid=(programs, 1, 1), warps=8, stages=3, registers=200, spills=0, shared_bytes=3 * block,
+        bytes=3 * SIZE**2 * 4, tensor_core=core, load_bytes=float(block * SIZE // STEP * programs),
+        store_bytes=float(SIZE**2 * 4), dots={unit: 2.0 * SIZE**3 * passes}, step_bytes=block, steps=SIZE / STEP,
+    )  # fmt: skip
+
+
+def test_methods_of_a_product_come_in_the_measured_order() -> None:
+    """Triton 3.6 on the H200: wgmma takes TF32 only along K, else the older instruction is used."""
+    measured = {
+        ("tf32", 1, "wgmma"): 0.470, ("bf16", 3, "wgmma"): 1.15, ("tf32", 3, "wgmma"): 1.49, ("tf32", 1, "mma"): 1.585,
+        ("bf16", 6, "wgmma"): 1.91, ("tf32", 3, "mma"): 2.57, ("fp32", 1, "none"): 3.02,
+    }  # fmt: skip
+    own = {how: predict(H200, matrix_product(*how)).ms for how in measured}
+    assert spearman(list(measured.values()), list(own.values())) > 0.85
+    assert all(abs(log(own[how] / measured[how])) < log(1.6) for how in measured)
+
+
+@pytest.mark.parametrize(("size", "ms"), [(4096, 0.037), (8192, 0.134)])
+def test_a_plain_stream_takes_what_it_took(size: int, ms: float) -> None:
+    """Splitting a matrix into two halves of fp16, as measured."""
+    stream = LaunchFacts(
+        kernel="split", grid=(size * size // 4096, 1, 1), warps=8, stages=1, registers=32, spills=0, shared_bytes=0,
+        bytes=8 * size**2, load_bytes=4.0 * size**2, store_bytes=4.0 * size**2, alu=4.0 * size**2, step_bytes=16384,
+    )  # fmt: skip
+    assert predict(H200, stream).ms == pytest.approx(ms, rel=0.15)
+
+
 def test_tiles_of_a_product_come_in_the_measured_order() -> None:
     """16 warps 1.7 to 1.9 times slower, one or two stages twice; a narrower tile and a shallower one a little."""
     product = MEASURED["product"]
