@@ -3,6 +3,7 @@
 What a user may not, or a machine cannot, is no reason to stop: the next best is taken, and `note` says why in a line.
 """
 
+import json
 from math import isfinite
 from typing import Any
 
@@ -21,6 +22,7 @@ from egg.tools.counters.read import Counted
 from egg.tools.errors import CandidateError
 from egg.tools.exclusive import exclusive
 from egg.tools.sandbox.client import Bounds, run
+from egg.tools.sandbox.records import printable
 from egg.tools.share import Trace, read_trace
 from egg.tools.store import Store
 from egg.tools.timing.sides import FLUSHES
@@ -107,7 +109,8 @@ def _trace(problem: Problem, source: str, device: Device, policy: Policy) -> Tra
     }
     with exclusive(device):
         try:
-            trace = read_trace(run(TASK, payload, BOUNDS).require("tracing a forward pass").get("trace"))
+            told = run(TASK, payload, BOUNDS).require("tracing a forward pass").get("trace")
+            trace = read_trace(json.loads(printable(json.dumps(told, ensure_ascii=False))))
         except (CandidateError, MachineError) as error:
             raise Lesser((str(error).strip().splitlines() or ["no message"])[0][:200]) from error
     if not all(isfinite(us) and us >= 0 for seen in trace.activity for us in seen.us):

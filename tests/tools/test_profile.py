@@ -87,7 +87,6 @@ def test_a_missing_right_leaves_times(machine: Machine) -> None:
         Reply("done", {"trace": {"how": "magic"}}),
         Reply("done", {}),
         Reply("done", {"trace": TRACE | {"activity": [TRACE["activity"][0] | {"us": [float("nan"), 3.0]}]}}),
-        Reply("done", {"trace": TRACE | {"activity": [TRACE["activity"][0] | {"name": "half a \ud800"}]}}),
         Reply("raised", {"type": "CandidateError", "status": "gpu_fault", "feedback": "illegal address", "faults": []}),
     ],
 )
@@ -101,6 +100,13 @@ def test_without_times_counters_or_the_estimate_do(machine: Machine, reply: Repl
     nothing = machine.profile()
     assert nothing.source == "estimate" and "there is no ncu" in nothing.note and "\n" not in nothing.note
     assert nothing.kernels and not nothing.kernels[0].measured
+
+
+def test_a_name_that_no_file_can_hold_is_mended(machine: Machine) -> None:
+    odd = TRACE["activity"][0] | {"name": "half a \ud800"}
+    machine.trace = Reply("done", {"trace": TRACE | {"activity": [odd]}})
+    assert [kernel.kernel for kernel in machine.profile().kernels] == ["half a ?"]
+    assert machine.profile().kernels and machine.asked.count("times") == 1
 
 
 def test_no_gpu_is_an_estimate_at_once(machine: Machine) -> None:
