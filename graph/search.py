@@ -18,6 +18,9 @@ from egg.tools.tune.kernel import tune_kernel
 CONTENDERS = 3
 """Points that the judge may see, one after the other, until one passes."""
 
+ESTIMATE_WORTH = 0.05
+"""What the estimate must promise, so that the judge is asked: it is no better than that within one kernel."""
+
 Update = dict[str, Any]
 
 
@@ -57,7 +60,8 @@ def _search(state: StageState) -> Searched:
     if result is None:
         return Searched(told=f"machine search: the kernel has no {group} numbers to choose")
     save_search(state["run_dir"], state["branch"], result)
-    worth = [point for place in result.ranking if result.gain(point := result.points[place]) >= state["spec"].min_gain]
+    least = state["spec"].min_gain if result.measured else max(state["spec"].min_gain, ESTIMATE_WORTH)
+    worth = [point for place in result.ranking if result.gain(point := result.points[place]) >= least]
     contenders = (Contender(values=p.values, change=spelled(result.changes(p))) for p in worth[:CONTENDERS])
     return Searched(told=result.told(), seconds=result.seconds, contenders=tuple(contenders))
 

@@ -21,7 +21,7 @@ from egg.tools.tune.order import Key, following, key_of
 from egg.tools.tune.prune import pruned
 from egg.tools.tune.space import current
 
-BATCH_MEASURED, BATCH_ESTIMATED = 16, 6
+BATCH_MEASURED, BATCH_ESTIMATED = 16, 4
 """Points compiled before the next ones are chosen; fixed, so that no machine's cores decide what is looked at."""
 COMPILING_SHARE = 0.4
 """Of the seconds, at most, where timing is still to come."""
@@ -30,6 +30,8 @@ TIMED_SHARE, TIMED_LEAST = 0.5, 12
 AT_ONCE = 24
 CONTEXT_BYTES, COPIES = 1 << 30, 6
 """What a process takes of the GPU: its context, and its tensors this many times (sets of inputs, output, flush)."""
+STEP_WORTH = 0.02
+"""Without a GPU: what a batch must save by the estimate, so that another is compiled."""
 SETTLED = 0.03
 """How much slower a fixed configuration may be timed than autotuning, which this search is to make unnecessary."""
 
@@ -101,8 +103,14 @@ class _Search:
             self.start,
             *following(self.space, self.start, hints, [self._place(self.start)], batch, near=not measured),
         ]
+        before = float("inf")
         self._take(points[:most], lambda: self.left() - reserve)
         while len(self.compiled) < most:
+            best = self._best_estimate()
+            if not measured and best > before * (1 - STEP_WORTH) and len(self.values) < self.space.size:
+                self.ended = f"no step from the best saving {STEP_WORTH:.0%}"
+                return
+            before = best
             if self.left() <= reserve:
                 self.ended = f"the cap of {self.limits.seconds:g} s"
                 return
@@ -110,7 +118,7 @@ class _Search:
             points = following(self.space, self._best(), hints, self.values.keys(), wanted, near=not measured)
             if not points:
                 if len(self.values) < self.space.size:
-                    self.ended = "no step from the best being better"
+                    self.ended = f"no step from the best saving {STEP_WORTH:.0%}"
                 return
             self._take(points, lambda: self.left() - reserve)
         if len(self.values) < self.space.size:
@@ -178,6 +186,10 @@ class _Search:
         names = {key: name for key, name in self.kernel.items() if name and name not in dropped}
         key = min(names, key=lambda key: self._estimate(names[key]), default=self._place(self.start))
         return self.values[key]
+
+    def _best_estimate(self) -> float:
+        dropped = self._pruned()
+        return min((self._estimate(name) for name in self.compiled if name not in dropped), default=float("inf"))
 
     def _pruned(self) -> dict[str, str]:
         return pruned(self.compiled, self.first)

@@ -21,12 +21,7 @@ from egg.tools.workload import analyse
 from tests.tools.tune.written import AUTOTUNED, PLAIN, PROBLEM, WORKLOAD
 
 H200 = detect_device("sm_90")
-SPACE = SearchSpace(
-    parameters=(
-        Parameter(name="BLOCK", values=(96, 128, 1024)),
-        Parameter(name="META.num_warps", values=(4, 64)),
-    )
-)
+SPACE = SearchSpace(parameters=(Parameter(name="BLOCK", values=(96, 128, 1024)),))
 NORM = """
 import torch
 
@@ -54,14 +49,14 @@ def journal(folder):
 
 def test_every_point_has_an_outcome_and_a_second_search_does_no_work(tmp_path):
     store = Store(tmp_path, tmp_path / "cache")
-    limits = SearchLimits(points=6)
+    limits = SearchLimits(points=3)
     found = tune(PROBLEM, PLAIN, H200, Policy.STOCK, store, space=SPACE, workload=WORKLOAD, limits=limits)
-    assert not found.measured and found.points[0].values == {"BLOCK": 128, "META.num_warps": 4}
-    status = {(p.values["BLOCK"], p.values["META.num_warps"]): p for p in found.points}
-    assert status[128, 4].status is PointStatus.COMPILED and status[1024, 4].status is PointStatus.COMPILED
-    assert status[96, 4].status is PointStatus.FAILED and "power of 2" in status[96, 4].why
-    assert found.best.values == {"BLOCK": 1024, "META.num_warps": 4} and found.gain(found.best) > 0.02
-    assert "nothing was timed" in found.told() and "caps 6 points and 60 s" in found.told()
+    assert not found.measured and found.points[0].values == {"BLOCK": 128}
+    status = {p.values["BLOCK"]: p for p in found.points}
+    assert status[128].status is PointStatus.COMPILED and status[1024].status is PointStatus.COMPILED
+    assert status[96].status is PointStatus.FAILED and "power of 2" in status[96].why
+    assert found.best.values == {"BLOCK": 1024} and found.gain(found.best) > 0.02
+    assert "nothing was timed" in found.told() and "caps 3 points and 60 s" in found.told()
 
     work = journal(tmp_path)
     again = tune(PROBLEM, PLAIN, H200, Policy.STOCK, store, space=SPACE, workload=WORKLOAD, limits=limits)
@@ -72,7 +67,7 @@ def test_every_point_has_an_outcome_and_a_second_search_does_no_work(tmp_path):
 
 def test_killed_between_points_it_goes_on(tmp_path, monkeypatch):
     """The process dies after the first batch: the second life compiles the rest alone."""
-    limits, run = SearchLimits(points=6), tmp_path / "run"
+    limits, run = SearchLimits(points=3), tmp_path / "run"
     store = Store(run, tmp_path / "cache")
     compile_points, calls = search.compile_points, []
 
@@ -82,7 +77,7 @@ def test_killed_between_points_it_goes_on(tmp_path, monkeypatch):
         calls.append(1)
         return compile_points(*args)
 
-    monkeypatch.setattr(search, "BATCH_ESTIMATED", 2)
+    monkeypatch.setattr(search, "BATCH_ESTIMATED", 1)
     monkeypatch.setattr(search, "compile_points", dies)
     with pytest.raises(KeyboardInterrupt):
         tune(PROBLEM, PLAIN, H200, Policy.STOCK, store, space=SPACE, workload=WORKLOAD, limits=limits)
