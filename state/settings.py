@@ -58,6 +58,14 @@ class Settings(Record):
         """Whether any role is played by an LLM."""
         return not all(self.backbone(role).is_rulebook for role in ROLES)
 
+    @property
+    def played_by(self) -> str:
+        """The models, for a person to read: one, or one for each role."""
+        models = {role: self.backbone(role).model for role in ROLES}
+        if len(set(models.values())) == 1:
+            return f"`{self.backbone(ROLES[0]).model}`"
+        return ", ".join(f"{role} `{model}`" for role, model in models.items())
+
     def by_rulebook(self) -> "Settings":
         """The same run without an LLM."""
         return self.asking_by(Backbone(model=RULEBOOK))

@@ -8,6 +8,7 @@ import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
 from egg.graph.app import build_graph
+from egg.state.ledger import Verb
 from tests.agents.openai_server import OpenAIServer
 
 PROBLEM = Path(__file__).parents[2] / "evals" / "problems" / "bias_silu_gate.py"
@@ -50,3 +51,20 @@ def test_a_run_with_a_model_over_http(server: OpenAIServer, tmp_path: Path) -> N
     again = graph.invoke({**request, "run_dir": str(tmp_path / "run")}, {**config, "configurable": {"thread_id": "u"}})
     assert len(server.requests) == paid, "every answer was in the exchange log"
     assert again["outcome"].kernel == end["outcome"].kernel
+
+
+@pytest.mark.slow
+def test_a_provider_that_is_down_kills_its_seed_and_not_the_run(
+    server: OpenAIServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("egg.agents.provider._backoff", lambda state: 0.0)
+    server.think = lambda body: {"status": 500}
+    request = {"problem_file": str(PROBLEM), "model": "openai:tiny", "base_url": server.url, "seeds": 1}
+    config = {"configurable": {"thread_id": "t"}, "recursion_limit": 200}
+    end = build_graph(InMemorySaver()).invoke({**request, "run_dir": str(tmp_path / "run"), "search": False}, config)
+    ledger = {decision.stage: decision for decision in end["ledger"]}
+    assert ledger["seed-1"].verb == Verb.FAILED
+    assert "the model provider failed: HTTP 500" in ledger["seed-1"].why
+    assert ledger["choose"].kernel == ledger["seed-expert"].kernel == end["outcome"].kernel
+    assert all("provider failed" in ledger[stage].why for stage in ("mapping", "tiling", "memory"))
+    assert len(server.requests) == 4 * 5

@@ -1,6 +1,6 @@
 """Settings as older checkpoints hold them, and the form that Studio makes of a run's input."""
 
-from egg.state.backbone import Backbone, Sampling
+from egg.state.backbone import Backbone, RoleBackbone, Roles, Sampling
 from egg.state.run import RunInput
 from egg.state.settings import Settings
 from egg.state.usage import Spend
@@ -18,6 +18,10 @@ def test_settings_of_before_there_were_roles_can_be_read():
     settings = Settings.model_validate(old)
     assert settings.backbone("code") == Backbone(model="openai:gpt-5.1")
     assert Spend.model_validate({"calls": 1, "input_tokens": 2, "output_tokens": 3, "model_ms": 4}).retries == 0
+
+    assert settings.played_by == "`openai:gpt-5.1`"
+    mixed = settings.model_copy(update={"roles": Roles(debug=RoleBackbone(model="rulebook"))})
+    assert mixed.played_by == "code `openai:gpt-5.1`, profile `openai:gpt-5.1`, debug `rulebook`"
 
 
 def test_the_form_offers_a_group_for_each_role():
