@@ -18,8 +18,10 @@ ANY = ("any",)
 MOST = 8
 """Guides that a brief lists."""
 
-WEIGHTS = {"statuses": 8.0, "bottlenecks": 6.0, "kinds": 5.0, "targets": 2.0, "policies": 2.0, "dtypes": 1.5}
-"""How much more fitting a guide is for naming a facet; the stage says the least, as each guide names it."""
+WEIGHTS = {"bottlenecks": (12, 2), "kinds": (3, 6), "targets": (2, 1), "policies": (2, 1), "dtypes": (1.5, 1)}
+"""How much more fitting a guide is for naming a facet: for naming it at all, and shared among what it names."""
+SAYS = 20.0
+"""The same for knowing the judge's words."""
 LISTS = ("stages", "statuses", "bottlenecks", "kinds", "targets", "policies", "dtypes")
 
 
@@ -41,7 +43,7 @@ class Guide(Record):
 
     @model_validator(mode="after")
     def _says_what_it_mends(self) -> Self:
-        if self.says and DRAFTING in self.statuses:
+        if self.says and not self.mends:
             raise ValueError(f"{self.topic}: feedback is only there where something is broken")
         re.compile(self.says)
         return self
@@ -53,17 +55,27 @@ class Guide(Record):
             and at.status in self.statuses
             and _meets(self.bottlenecks, at.bottlenecks)
             and _meets(self.kinds, at.kinds)
-            and _meets(self.targets, (at.target,))
+            and self._holds_for(at.target)
             and _meets(self.policies, (at.policy,))
             and _meets(self.dtypes, at.dtypes)
             and (not self.says or re.search(self.says, at.feedback, re.IGNORECASE) is not None)
         )
 
+    def _holds_for(self, target: str) -> bool:
+        """Of `any` GPU only NVIDIA's were looked at, except for what is the language's and mends a fault."""
+        return target in self.targets or (self.targets == ANY and (target.startswith("sm_") or self.mends))
+
+    @property
+    def mends(self) -> bool:
+        """Whether it is about something broken."""
+        return DRAFTING not in self.statuses
+
     @property
     def narrowness(self) -> float:
-        """How specific it is; a facet that names one thing counts for more than one that names several."""
-        named = {facet: getattr(self, facet) for facet in WEIGHTS if getattr(self, facet) not in (ANY, (DRAFTING,))}
-        return (20.0 if self.says else 0.0) + sum(WEIGHTS[f] + 1 / len(n) for f, n in named.items())
+        """How specific it is: what it is only for."""
+        facets = {facet: named for facet in WEIGHTS if (named := getattr(self, facet)) != ANY}
+        shares = (whole + shared / len(facets[facet]) for facet, (whole, shared) in WEIGHTS.items() if facet in facets)
+        return (SAYS if self.says else 0.0) + sum(shares)
 
 
 def _meets(named: tuple[str, ...], there: tuple[str, ...]) -> bool:

@@ -7,6 +7,7 @@ from pydantic import Field
 from egg.state.problem import Workload
 from egg.state.record import Record
 from egg.state.run import AgentState
+from egg.state.settings import Policy
 from egg.tools.bottleneck import classify
 from egg.tools.ceilings import of_datasheet
 from egg.tools.verdict_profile import of_verdict
@@ -30,6 +31,7 @@ CLASSES = {
     "pooling": r"pool[123]d",
     "batched": r"^(bmm|baddbmm)$",
     "gelu": r"^gelu",
+    "saturating": r"^(tanh|softplus|mish|log_sigmoid.*)$",
 }
 """Operator classes by the names of ATen's operators, beside the kinds of the regions."""
 WORDS = {"conv_transposed": r"ConvTranspose|conv_transpose", "depthwise": r"\bgroups\s*="}
@@ -53,11 +55,15 @@ def situation(state: AgentState) -> Situation:
     """An agent's situation; a draft counts only while it is being repaired."""
     workload, draft = state["workload"], state.get("draft")
     verdict = draft.evaluation if state.get("repair") and draft else None
-    small = state["baseline"].roofline_ms < SMALL_MS
+    kinds = set(classes(workload, state["problem"].source))
+    if state["baseline"].roofline_ms < SMALL_MS:
+        kinds.add("small")
+    if "conv" in kinds and state["settings"].policy is Policy.IEEE:
+        kinds.add("exact_conv")  # a convolution is TF32 under the stock policy
     return Situation(
         group=state["spec"].group,
         target=state["device"].target,
-        kinds=classes(workload, state["problem"].source) + (("small",) if small else ()),
+        kinds=tuple(sorted(kinds)),
         policy=str(state["settings"].policy),
         dtypes=tuple(sorted({tensor.dtype for tensor in workload.inputs + workload.outputs})),
         bottlenecks=_bottlenecks(state),
