@@ -29,6 +29,8 @@ ENDINGS = {
     "timeout": (Status.TIMEOUT, "compiling one kernel takes too long: make it smaller, unroll less"),
     "out_of_memory": (Status.OUT_OF_MEMORY, "compiling one kernel takes too much memory: make it smaller"),
 }
+KILLED = ("crashed", "out_of_memory")
+"""Ends that may be somebody else's doing, and so are no verdict the first time."""
 CRASHED = (Status.COMPILE_ERROR, "the compiler crashed on a kernel")
 
 
@@ -53,7 +55,7 @@ class Compilers:
         """
         with self._room:
             reply = self._ask(job, target)
-            if reply.state == "crashed":  # or somebody has killed it
+            if reply.state in KILLED:
                 self._dismiss()
                 reply = self._ask(job, target)
         if reply.ok:
