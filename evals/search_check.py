@@ -52,7 +52,7 @@ AXES: dict[str, tuple[int, ...]] = {
 POINTS, SECONDS, WITHIN = 48, 60.0, 0.02
 EVERY_ROUNDS, EVERY_SHARE, AT_ONCE = 3, 0.2, 16
 LAST_ROUNDS, LAST_SHARE, BEST = 10, 0.5, 3
-KILLED_POINTS = 12
+KILLED_POINTS = 8
 WORK = ("kernel", "point", "brief", "final")
 """Kinds of work in a journal that may be there but once."""
 PATIENCE_S = 300.0
