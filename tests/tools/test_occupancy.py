@@ -44,3 +44,29 @@ def test_using_more_never_raises_it(warps: int, registers: int, shared: int) -> 
 def test_waves() -> None:
     assert waves(H200, 264, 2) == 1.0
     assert waves(H200, 1, 1) == pytest.approx(1 / 132)
+
+
+MI300X = detect_device("gfx942")
+
+
+@pytest.mark.parametrize(
+    ("warps", "registers", "shared", "blocks", "limiter"),
+    [
+        (4, 104, 0, 4, "registers"),  # LLVM's own comment on such a kernel: 4 waves a SIMD
+        (4, 226, 0, 2, "registers"),
+        (4, 32, 0, 8, "warps"),
+        (8, 128, 0, 2, "registers"),
+        (16, 128, 0, 1, "registers"),
+        (4, 256, 0, 2, "registers"),
+        (4, 257, 0, 1, "registers"),
+        (1, 16, 0, 32, "warps"),
+        (2, 16, 0, 16, "warps"),
+        (4, 32, 65536, 1, "shared"),
+        (4, 32, 65537, 0, "shared"),
+        (8, 32, 24576, 2, "shared"),
+    ],
+)
+def test_resident_blocks_of_a_compute_unit(warps: int, registers: int, shared: int, blocks: int, limiter: str) -> None:
+    found = occupancy(MI300X, warps=warps, registers=registers, shared_bytes=shared)
+    assert (found.blocks, found.limiter) == (blocks, limiter)
+    assert found.fraction == min(1.0, blocks * warps / 32)

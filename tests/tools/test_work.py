@@ -60,3 +60,43 @@ def test_a_reduction_region_does_not_unbalance_the_loops() -> None:
         "    }) : (tensor<128x64xf32>) -> tensor<128xf32>\n    %e = math.exp",
     )
     assert count_work(text, {"K": 100}, (3, 2, 1)).store_bytes == 6 * 128 * 64 * 4
+
+
+def test_bytes_by_line_of_the_source_through_names_and_inlining() -> None:
+    text = """
+#loc1 = loc("candidate.py":3:0)
+#loc7 = loc("left"(#loc1))
+#loc8 = loc(callsite(#loc9 at #loc2))
+module {
+  tt.func public @k(%x: !tt.ptr<f32> loc("x"(#loc1))) attributes {noinline = false} {
+    %a = tt.load %p : tensor<128x!tt.ptr<f32>> loc(#loc7)
+    %b = tt.load %p : tensor<64x!tt.ptr<f32>> loc(#loc8)
+    tt.store %p, %a : tensor<128x!tt.ptr<f32>> loc(#loc2)
+    %c = tt.load %p : tensor<32x!tt.ptr<f32>> loc(#loc9)
+  } loc(#loc1)
+}
+#loc2 = loc("candidate.py":4:0)
+#loc9 = loc("standard.py":200:0)
+"""
+    work = count_work(text, {}, (2,), file="candidate.py")
+    assert work.by_line == {3: (1024.0, 0.0), 4: (512.0, 1024.0), 0: (256.0, 0.0)}
+    assert count_work(text, {}, (2,)).by_line == {}
+
+
+def test_flops_outside_products_count_reductions_and_no_conversions() -> None:
+    text = """
+module {
+  tt.func public @k(%x: !tt.ptr<f32>) {
+    %a = arith.mulf %v, %v : tensor<128xf32>
+    %b = arith.truncf %a : tensor<128xf32> to tensor<128xf16>
+    %c = math.fma %a, %a, %a : tensor<128xf32>
+    %d = math.exp %a : tensor<128xf32>
+    %e = "tt.reduce"(%a) <{axis = 0 : i32}> ({
+    ^bb0(%l: f32, %r: f32):
+      %s = arith.addf %l, %r : f32
+      tt.reduce.return %s : f32
+    }) : (tensor<128xf32>) -> f32
+  }
+}
+"""
+    assert count_work(text, {}, (1,)).elementwise == 128 * (1 + 2 + 1 + 1)
