@@ -1,6 +1,7 @@
 """Tools that show what a broken kernel does, and what experts know."""
 
 import json
+from difflib import get_close_matches
 from typing import Literal
 
 from langchain_core.tools import ToolException, tool
@@ -27,7 +28,9 @@ def probe(runtime: Runtime, kind: Literal["ones", "arange", "normal"]) -> Answer
 
 @tool(response_format="content_and_artifact")
 def guide(topic: str) -> Answer:
-    """Read an expert guide; the brief lists the topics."""
-    if topic not in guides():
-        raise ToolException(f"no guide on {topic!r}; there are: {', '.join(guides())}")
-    return guides()[topic].text, {"topic": topic}
+    """Read an expert guide; the brief lists the topics that fit."""
+    found = guides().get(topic)
+    if found is None:
+        near = get_close_matches(topic, guides(), n=5, cutoff=0.4) or list(guides())[:5]
+        raise ToolException(f"no guide on {topic!r}; near it: {', '.join(near)}")
+    return f"{found.title}.\n\n{found.text}\n\nHow it is known: {found.verified}.", {"topic": topic}

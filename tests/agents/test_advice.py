@@ -13,6 +13,13 @@ import pytest
 
 from egg.agents.guidebook import applying, guides
 from egg.agents.situation import Situation
+from egg.state.settings import Policy
+from egg.tools.compile import static_profile
+from egg.tools.device import detect_device
+from egg.tools.errors import CandidateError
+from egg.tools.gate import refusal
+from egg.tools.store import Store
+from tests.tools.profiled import SCALE, candidate, problem
 
 ROOT = Path(__file__).parents[2]
 REFUSED = (
@@ -127,3 +134,16 @@ def test_a_guide_that_says_it_was_run_or_compiled_is_among_these() -> None:
         for words, shown in claims.items():
             if words in guide.verified:
                 assert {topic, SHOWN_BY.get(topic, topic)} & {*shown, *WRONG}, (topic, words)
+
+
+def test_the_judges_own_words_lead_to_the_guide(tmp_path: Path) -> None:
+    ragged = SCALE.replace("tl.arange(0, BLOCK)", "tl.arange(0, 100)")
+    source = candidate(ragged, "y = torch.empty_like(x)\ndouble[(8,)](x, y, x.numel(), BLOCK=100)\nreturn y")
+    with pytest.raises(CandidateError) as refused:
+        static_profile(problem(), source, detect_device("sm_90"), Policy.STOCK, Store(tmp_path))
+    place = Situation(group="structure", kinds=("pointwise",), status=refused.value.status, feedback=str(refused.value))
+    assert applying(place)[0].topic == "arange-power-of-two"
+    said = refusal("import numpy\n\nclass ModelNew: pass\n")
+    assert said
+    place = Situation(group="structure", status=said.status, feedback=said.feedback)
+    assert applying(place)[0].topic == "allowed-names"

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from langchain_core.tools import ToolException
 from pydantic import ValidationError
 
 from egg.agents.guidebook import ANY, MOST, applying, guides, read
 from egg.agents.situation import CLASSES, DRAFTING, WORDS, Situation
+from egg.agents.toolbox.probing import guide as guide_tool
 from egg.state.bottleneck import BottleneckKind
 from egg.state.settings import Policy, Target
 from egg.state.stage import GROUPS
@@ -116,3 +118,11 @@ def test_a_field_too_few_or_words_without_a_verdict_are_refused(tmp_path: Path) 
     path.write_text(path.read_text().replace("kinds:", "verified: by an H200\nsays: x\nkinds:"))
     with pytest.raises(ValidationError, match="feedback"):
         read(path)
+
+
+def test_the_tool_gives_advice_with_its_source_and_helps_with_a_misspelt_topic() -> None:
+    text, artifact = guide_tool.func("sixteen-warps")
+    assert "convert_layout" in text and "How it is known: measured on an H200" in text
+    assert artifact == {"topic": "sixteen-warps"}
+    with pytest.raises(ToolException, match="near it: .*sixteen-warps"):
+        guide_tool.func("sixteen-warp")
