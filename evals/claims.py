@@ -16,9 +16,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import monotonic
 
+from egg.state.errors import UserError
+from egg.tools.device import detect_device
+
 TOGETHER, ALONE = ("static_check", "estimator", "denied"), ("search_check",)
 COMMANDS = (*TOGETHER, *ALONE)
 ENDED, LATE = "as claimed", "no time was left"
+UNSHOWN = "there is no GPU here to show it on; what needs none was done"
 
 
 def command(name: str, folder: Path, plot: bool) -> list[str]:
@@ -55,7 +59,7 @@ def together(names: tuple[str, ...], folder: Path, plot: bool, until: float) -> 
         end = run(name, folder, plot, until - began)
         log = folder / f"{name}.log"
         said = log.read_text(errors="replace").rstrip() if log.exists() else ""
-        print(f"== {name}: {end} ({monotonic() - began:.0f} s)\n{said}", flush=True)
+        print(f"== {name} ({monotonic() - began:.0f} s)\n{said}", flush=True)
         return end
 
     with ThreadPoolExecutor(max(1, len(names))) as pool:
@@ -70,11 +74,18 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=9.0, help="for all together")
     parser.add_argument("--plot", action="store_true", help="draw the estimator's picture; needs matplotlib")
     options = parser.parse_args()
+    try:
+        present = detect_device(None).present
+    except UserError as error:
+        print(error, file=sys.stderr)
+        return 2
     until = monotonic() + 60 * options.minutes
     ends: dict[str, str] = {}
     for group in (TOGETHER, ALONE):
         chosen = tuple(name for name in group if name in options.only)
         ends |= together(chosen, options.out, options.plot, until)
+    if not present:
+        ends = {name: UNSHOWN if end == ENDED else end for name, end in ends.items()}
     print("\n".join(f"{name:14} {end}" for name, end in ends.items()))
     return 0 if all(end == ENDED for end in ends.values()) else 1
 

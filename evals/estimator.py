@@ -168,7 +168,9 @@ def main() -> int:
     except UserError as error:
         print(error, file=sys.stderr)
         return 2
-    parts, store = Parts(options.out, "python -m egg.evals.estimator", device, Policy.STOCK, VERSION), Store()
+    names = [family.name for family in FAMILIES]
+    parts = Parts(options.out, "python -m egg.evals.estimator", device, Policy.STOCK, VERSION, names)
+    store = Store()
     for family in chosen:
         of, produce = _part(family, device, store)
         print(_line(family.name, parts.get(family.name, produce, of)), flush=True)

@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,10 @@ Json = dict[str, Any]
 class Parts:
     """What is done already, by name. Parts of another GPU model, driver or software, or of another version, are not."""
 
-    def __init__(self, out: Path, command: str, device: Device, policy: Policy, version: int) -> None:
+    def __init__(
+        self, out: Path, command: str, device: Device, policy: Policy, version: int, names: Collection[str] = ()
+    ) -> None:
+        """`names`: what parts there may be; those that the command no longer has are dropped. Empty: any."""
         self.out = out
         self.head = provenance(command, device, policy)
         self.same = {
@@ -24,7 +27,7 @@ class Parts:
             "gpu": [device.name, device.present, device.driver, device.software],
             "policy": policy.value,
         }
-        self.found: dict[str, Json] = self._kept()
+        self.found = {name: part for name, part in self._kept().items() if not names or name in names}
         self._lock = threading.Lock()
 
     def get(self, name: str, produce: Callable[[], Json], same: Any = None) -> Json:

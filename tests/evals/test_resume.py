@@ -53,6 +53,14 @@ def test_another_machine_or_version_begins_anew(tmp_path: Path) -> None:
     assert not parts(out, version=2).found
 
 
+def test_parts_that_the_command_no_longer_has_are_dropped(tmp_path: Path) -> None:
+    out, made = tmp_path / "r.json", Made()
+    first = parts(out)
+    first.get("one", made)
+    first.get("two", made)
+    assert [*Parts(out, "c", H200, Policy.STOCK, 1, ["two", "three"]).found] == ["two"]
+
+
 def test_a_broken_file_is_none(tmp_path: Path) -> None:
     out = tmp_path / "r.json"
     out.write_text("{")
