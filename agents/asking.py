@@ -10,7 +10,7 @@ from langgraph.config import get_stream_writer
 
 from egg.agents.faults import Overflow
 from egg.agents.presenting import shortened
-from egg.agents.provider import ask, refusal
+from egg.agents.provider import ask, at_its_limit, refusal
 from egg.state.backbone import Backbone
 from egg.state.usage import Spend
 
@@ -23,18 +23,21 @@ def ask_briefly(
     messages: Sequence[AnyMessage],
     backbone: Backbone,
     config: RunnableConfig,
+    seconds: float,
 ) -> tuple[AIMessage, Spend]:
     """The answer and its bill; asks once more with what is old left out, if the model cannot read that much.
+
+    After `seconds` a fault is no longer waited out.
 
     Raises:
         UserError: for a provider fault that only the user can mend.
         ProviderFault: for any other that lasts.
     """
     try:
-        return ask(model, messages, backbone, config, tell)
+        return ask(model, messages, backbone, config, tell, seconds)
     except Overflow:
         tell("the conversation is too long for the model; asks again with its older parts left out")
-        return ask(model, shortened(messages), backbone, config, tell)
+        return ask(model, shortened(messages), backbone, config, tell, seconds)
 
 
 def tell(text: str) -> None:
@@ -54,4 +57,6 @@ def hopeless(messages: Sequence[AnyMessage]) -> str | None:
     declined = [why for answer in running[:2] if (why := refusal(answer))]
     if len(declined) == 2:
         return f"the model declines: {declined[0]}"
+    if len(running) >= SILENT and all(map(at_its_limit, running)):
+        return "the model's answers are cut off at the cap on their length: raise --max-output, or lower --effort"
     return f"the model called no tool in {SILENT} answers running" if len(running) >= SILENT else None

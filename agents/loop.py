@@ -16,6 +16,7 @@ from egg.agents.exchange import ExchangeLog, as_exchange, request_key
 from egg.agents.faults import ProviderFault
 from egg.agents.presenting import presentable, without_half_calls
 from egg.agents.prompting import render
+from egg.agents.provider import at_its_limit
 from egg.agents.sources import expanded
 from egg.agents.text_protocol import with_tools
 from egg.state.backbone import Role
@@ -77,7 +78,8 @@ def next_answer(agent: Agent, state: AgentState, config: RunnableConfig) -> Upda
         backbone = settings.backbone(agent.role)
         model = with_tools(agent.factory(settings, agent.role), agent.tools, backbone.protocol)
         try:
-            answer, spend = ask_briefly(model, expanded(state, presentable(messages)), backbone, config)
+            shown = expanded(state, presentable(messages))
+            answer, spend = ask_briefly(model, shown, backbone, config, _seconds_left(state))
         except ProviderFault as fault:
             return _stop(agent, f"the model provider failed: {fault}")
         answer = repaired(without_half_calls(answer), given)
@@ -140,13 +142,19 @@ def _cap(state: AgentState, log: ExchangeLog) -> str | None:
     return mine.over(limits, minutes) or log.usage().over(limits, minutes)
 
 
+def _seconds_left(state: AgentState) -> float:
+    """Of the run's wall time."""
+    return state["settings"].limits.minutes * 60 - elapsed(state["run_dir"], state["elapsed_ms"]) / 1000
+
+
 def _nudge(agent: Agent, messages: list[AnyMessage], left: int) -> list[AnyMessage]:
     """A reminder for a model that talks instead of calling tools, or that is running out of answers."""
     answer = last_answer(messages)
     silent = answer is not None and not (answer.tool_calls or answer.invalid_tool_calls)
     if not silent and left > 2:
         return []
-    return [HumanMessage(render("nudge", silent=silent, left=left, submits=agent.submits))]
+    cut = silent and answer is not None and at_its_limit(answer)
+    return [HumanMessage(render("nudge", silent=silent, cut=cut, left=left, submits=agent.submits))]
 
 
 def _since_answer(messages: list[AnyMessage]) -> list[AnyMessage]:

@@ -7,7 +7,7 @@ from langchain_core.language_models import LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.messages.utils import count_tokens_approximately
 from langchain_core.runnables import Runnable, RunnableConfig
-from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, stop_after_delay
+from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, stop_before_delay
 from tenacity.wait import wait_exponential_jitter
 
 from egg.agents.faults import CutOff, explain, in_short, response_of, transient
@@ -29,8 +29,9 @@ def ask(
     backbone: Backbone,
     config: RunnableConfig | None = None,
     tell: Callable[[str], None] = lambda text: None,
+    seconds: float = LONGEST,
 ) -> tuple[AIMessage, Spend]:
-    """The model's answer and its bill. `tell` hears of every wait.
+    """The model's answer and its bill. `tell` hears of every wait; none goes on after `seconds`.
 
     Raises:
         UserError: for a fault that only the user can mend: key, endpoint, model name, options, account.
@@ -44,7 +45,7 @@ def ask(
         tell(f"{what} from the model provider; asks again in {seconds:.0f} s ({state.attempt_number} of {ATTEMPTS})")
 
     retrying = Retrying(
-        stop=stop_after_attempt(ATTEMPTS) | stop_after_delay(LONGEST),
+        stop=stop_after_attempt(ATTEMPTS) | stop_before_delay(min(seconds, LONGEST)),
         wait=_wait,
         retry=retry_if_exception(transient),
         before_sleep=say,

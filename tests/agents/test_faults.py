@@ -120,7 +120,7 @@ def test_a_bad_answer_is_answered(wire: OpenAIServer, state: AgentState, role: s
         (_calls(role, "[1, 2]"), "not a JSON object"),
         ({"refusal": "I cannot help with that."}, "no tool call"),
         ({**_calls(role, '{"why": "it'), "finish": "length"}, "cut off at the cap"),
-        ({"text": "I would rather think about it."}, "no tool call"),
+        ({"text": "I would rather think about it.", "finish": "length"}, "cut off at the cap"),
         (_calls(role, {"colour": "red"}), "Field required"),
         ({"calls": [("rm_rf", {"path": "/"})]}, "not a valid tool"),
     ]
@@ -149,6 +149,7 @@ ENDS: dict[str, tuple[Reply, str, int]] = {
     "never submitting": ({"calls": [("guide", {"topic": "no such"})]}, "submitted nothing", ANSWERS),
     "always talking": ({"text": "Let me think."}, "called no tool", 4),
     "always refusing": ({"refusal": "I cannot help with that."}, "declines: I cannot help", 2),
+    "always cut off": ({"text": "Hm", "finish": "length"}, "raise --max-output", 4),
     "500 and again": ({"status": 500}, "provider failed: HTTP 500", 5),
     "too long, even when shortened": (
         {"status": 400, "error": {"message": "maximum context length is 4096 tokens"}},

@@ -126,3 +126,21 @@ def test_the_check_before_a_run(server: OpenAIServer, monkeypatch: pytest.Monkey
     monkeypatch.delenv("OPENAI_API_KEY")
     with pytest.raises(UserError, match="OPENAI_API_KEY"):
         check_backbone(Settings(model="openai:tiny"))
+
+
+def test_a_server_may_ask_for_a_wait_but_not_for_any(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr("tenacity.nap.time.sleep", slept.append)
+    asked = ("7", "3600", "-1", "Wed, 21 Oct 2026 07:28:00 GMT")
+    server.replies = [*({"status": 429, "headers": {"Retry-After": wait}} for wait in asked), GOOD]
+    message, _ = answer(server, streamed=False)
+    assert message.tool_calls
+    assert slept[:3] == [7, 60, 0] and 0 < slept[3] < 60
+
+
+def test_a_wait_that_outlasts_the_run_is_not_begun(server: OpenAIServer) -> None:
+    server.replies = [{"status": 429, "headers": {"Retry-After": "30"}}]
+    settings = Settings(model="openai:tiny", base_url=server.url)
+    with pytest.raises(ProviderFault, match="HTTP 429"):
+        ask(chat_model(settings, "code"), [HumanMessage("hi")], settings.backbone("code"), seconds=20)
+    assert len(server.requests) == 1
