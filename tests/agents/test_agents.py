@@ -46,6 +46,22 @@ def test_a_kernel_is_submitted_by_the_id_of_what_was_sent_before(scripted: Scrip
     assert wrong == "rationale: Field required"
 
 
+def test_a_kernel_comes_with_the_numbers_that_a_machine_may_choose(scripted: Script, state: AgentState) -> None:
+    source = f"BLOCK = 128\nMETA = dict(num_stages=2)\n{KERNEL}"
+    unknown = call("submit_kernel", source=source, rationale="r", search_space={"WIDTH": [1, 2]})
+    empty = call("submit_kernel", source=source, rationale="r", search_space={"BLOCK": []})
+    right = {"BLOCK": [64, 128, 64], "META.num_stages": [2, 3]}
+    model = scripted(unknown, empty, call("submit_kernel", source=source, rationale="r", search_space=right))
+    space = code(model, state)["draft"].space
+    refused, without = (m.text for m in model.seen[-1] if isinstance(m, ToolMessage))
+    assert refused == "search_space: no WIDTH in the kernel; it has BLOCK, META.num_stages"
+    assert without == "search_space: no values for BLOCK"
+    assert [(p.name, p.values, p.group) for p in space.parameters] == [
+        ("BLOCK", (64, 128), "tiling"),
+        ("META.num_stages", (2, 3), "memory"),
+    ]
+
+
 def test_an_unknown_id_is_explained(scripted: Script, state: AgentState) -> None:
     model = scripted(call("submit_kernel", source="0123456789ab", rationale="r"), SUBMIT)
     assert code(model, state)["draft"].source == KERNEL

@@ -135,3 +135,9 @@ def test_the_last_region_is_never_given_back() -> None:
 def test_it_plays_no_other_part() -> None:
     with pytest.raises(ValueError, match="carry a brief"):
         Rulebook().invoke("write me a poem")
+
+
+def test_what_was_searched_is_settled_in_one_call(brief: dict[str, Any]) -> None:
+    told = "machine search over num_warps: 4 of 4 points (4 compiled; ...); none is better"
+    brief |= {"role": "profile", "group": "tiling", "decisions": ONE.model_dump(mode="json"), "searched": told}
+    assert ask(brief) == ("not_worth_it", {"why": told})

@@ -1,7 +1,6 @@
 """The search of one space: compile side by side, prune, time the rest by halves; without a GPU rank by the estimate."""
 
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from time import monotonic
 
 from egg.state.candidate import kernel_id
@@ -25,6 +24,8 @@ BATCH_MEASURED, BATCH_ESTIMATED = 16, 4
 """Points compiled before the next ones are chosen; fixed, so that no machine's cores decide what is looked at."""
 COMPILING_SHARE = 0.4
 """Of the seconds, at most, where timing is still to come."""
+FINAL_SHARE = 0.2
+"""Of the seconds, kept for the last comparison."""
 TIMED_SHARE, TIMED_LEAST = 0.5, 12
 """Of the points that compile, by their estimate; and how many at least."""
 AT_ONCE = 24
@@ -132,11 +133,15 @@ class _Search:
         race = Race(
             {name: self.sources[name] for name in (self.first, *order)}, self.first, self._key(), self._at_once()
         )
-        with ExitStack() as leaving:
-            opened = leaving.enter_context(stand(self.job))
-            self.timed, self.finalists = halving.halve(race, order, opened, self.store, self.left)
-        if self.left() <= 0:
+        with stand(self.job) as opened:
+            self.timed, self.finalists = halving.halve(race, order, opened, self.store, self._before_the_last)
+
+    def _before_the_last(self) -> float:
+        """Seconds until the last comparison must begin."""
+        seconds = self.left() - FINAL_SHARE * self.limits.seconds
+        if seconds <= 0:
             self.ended = f"the cap of {self.limits.seconds:g} s"
+        return seconds
 
     def result(self) -> SearchResult:
         """All of it as a record."""
