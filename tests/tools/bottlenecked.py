@@ -121,7 +121,7 @@ class ModelNew(torch.nn.Module):
         chasing[(8192,)](chain, y, 64, BLOCK=256)
         crowded[(1024,)](chain, y, 64, BLOCK=4096, num_warps=1)
         computing[(128, 128)](x, y, 8192, BM=64, BN=64, BK=16, PRECISION="ieee")
-        starving[(64, 128)](x, y, 8192, BM=128, BN=64, BK=32, PRECISION="tf32", num_warps=2)  # wgmma takes four
+        starving[(64, 64)](x, y, 8192, BM=128, BN=128, BK=32, PRECISION="tf32", num_warps=8, num_stages=1)
         return y
 """
 
