@@ -13,10 +13,12 @@ BRIEF_NOTES = 4
 class Argument(Record):
     """One argument of a launch: its type and what Triton specialised on, or the value of a constexpr."""
 
-    name: str
-    type: str = Field(description="`*fp32`, `i32`, `tensordesc<fp16[128, 64]>`; `constexpr`")
+    name: str = Field(max_length=200)
+    type: str = Field(max_length=200, description="`*fp32`, `i32`, `tensordesc<fp16[128, 64]>`; `constexpr`")
     divisible_by_16: bool = Field(False, description="Of a pointer's address or an integer, and compiled in")
-    value: str | None = Field(None, description="Of a constexpr, as text; of an integer too, `1` being compiled in")
+    value: str | None = Field(
+        None, max_length=200, description="Of a constexpr, as text; of an integer too, `1` being compiled in"
+    )
 
 
 class SourceNote(Record):
@@ -30,11 +32,11 @@ class SourceNote(Record):
 class Tried(Record):
     """One configuration of an autotuned kernel: all of them are compiled, the best predicted one is launched."""
 
-    values: dict[str, str] = Field(description="Constexprs that the configuration sets")
+    values: dict[str, str] = Field(max_length=64, description="Constexprs that the configuration sets")
     warps: int
     stages: int
     status: str = Field("compiled", description="`compiled`, `does not fit`, or `failed`")
-    why: str = ""
+    why: str = Field("", max_length=400)
     registers: int = 0
     spills: int = 0
     shared_bytes: int = 0

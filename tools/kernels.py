@@ -7,6 +7,7 @@ what is kept of another's kernels.
 import os
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
+from time import monotonic
 from types import TracebackType
 from typing import Self
 from weakref import WeakValueDictionary
@@ -29,6 +30,11 @@ ENDINGS = {
     "timeout": (Status.TIMEOUT, "compiling one kernel takes too long: make it smaller, unroll less"),
     "out_of_memory": (Status.OUT_OF_MEMORY, "compiling one kernel takes too much memory: make it smaller"),
 }
+MOST = 1024
+"""Kernels of one forward pass."""
+PASS_SECONDS = 600.0
+"""For all of them, of wall time: the machine may be busy."""
+TOO_MANY = "compiling all kernels of one forward pass takes too long: fewer, smaller kernels"
 KILLED = ("crashed", "out_of_memory")
 """Ends that may be somebody else's doing, and so are no verdict the first time."""
 CRASHED = (Status.COMPILE_ERROR, "the compiler crashed on a kernel")
@@ -125,20 +131,31 @@ class Batch:
     def __init__(self, device: Device, store: Store) -> None:
         self.device, self.store = device, store
         self.jobs: list[Job] = []
+        self._end = monotonic() + PASS_SECONDS
         self._pool = ThreadPoolExecutor(CORES)
         self._futures: list[Future[Compiled]] = []
 
     def add(self, job: Job) -> None:
+        """Take one in.
+
+        Raises:
+            Unfinished: there are too many.
+        """
+        if len(self.jobs) >= MOST:
+            raise Unfinished(Status.TIMEOUT, f"{TOO_MANY} (at most {MOST})")
         self.jobs.append(job)
         self._futures.append(self._pool.submit(compiled, job, self.device, self.store))
 
     def outcome(self, number: int) -> Compiled:
         """Of the kernel that came in as this one, waited for; raises what `compiled` does, IndexError if none did."""
-        return self._futures[number].result()
+        try:
+            return self._futures[number].result(max(0.0, self._end - monotonic()))
+        except TimeoutError as error:
+            raise Unfinished(Status.TIMEOUT, TOO_MANY) from error
 
     def refused(self) -> bool:
         """Whether the compiler refused a kernel in a way that no autotuner forgives. Waits for all."""
-        outcomes = (future.result() for future in self._futures)
+        outcomes = [self.outcome(number) for number in range(len(self.jobs))]
         return any(kernel.failed and not kernel.by_ptxas for kernel in outcomes)
 
     def clear(self) -> None:

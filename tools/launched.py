@@ -21,7 +21,7 @@ class Seen(Record):
     """Equal launches of a pass."""
 
     job: int = Field(ge=0, description="Number of the kernel, in the order in which kernels were told of")
-    kernel: str
+    kernel: str = Field(max_length=200)
     grid: tuple[int, int, int]
     stages: int
     calls: int = Field(1, ge=1)
@@ -36,5 +36,5 @@ class Seen(Record):
     loops: tuple[float, ...] = Field((), description="Turns of each loop when it is entered once")
     by_line: dict[int, tuple[float, float]] = Field(description="Bytes loaded and stored by place in the job's `lines`")
     arguments: tuple[Argument, ...] = ()
-    options: dict[str, str] = {}
+    options: dict[str, str] = Field({}, max_length=64)
     configs: tuple[Tried, ...] = ()

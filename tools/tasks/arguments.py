@@ -18,7 +18,7 @@ def arguments_of(source: Any) -> tuple[Argument, ...]:
             value = "?"
         found.append(
             Argument(
-                name=name,
+                name=name[:200],
                 type=_short(str(type_)),
                 divisible_by_16=(place,) in divisible,
                 value=None if value is None else _short(value),

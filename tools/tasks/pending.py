@@ -105,7 +105,7 @@ class PendingKernel(CompiledKernel):  # type: ignore[misc]
         work = self._counted({name: int(value) for name, value in values.items() if isinstance(value, int)}, grid)
         seen = Seen(
             job=self.number,
-            kernel=self.src.fn.__name__,
+            kernel=self.src.fn.__name__[:200],
             grid=grid,
             stages=int(self.options["num_stages"]),
             bytes=spanned_bytes(tensors_in(values.values())),

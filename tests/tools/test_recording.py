@@ -1,0 +1,63 @@
+"""What a candidate's process may tell of its kernels, and what not."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from egg.state.evaluation import Status
+from egg.tools import kernels, recording
+from egg.tools.assembly.compiled import Compiled
+from egg.tools.device import detect_device
+from egg.tools.errors import CandidateError
+from egg.tools.kernels import Batch
+from egg.tools.store import Store
+
+JOB: dict[str, Any] = {"name": "k", "ttir": "module {}", "options": {}, "lines": [3]}
+
+
+@pytest.fixture
+def batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Batch:
+    monkeypatch.setattr(kernels._compilers, "compile", lambda job, target: Compiled(registers=len(job.ttir)))
+    return Batch(detect_device("sm_90"), Store(tmp_path, tmp_path / "cache"))
+
+
+def test_kernels_are_compiled_as_they_come_and_outcomes_given_when_needed(batch: Batch) -> None:
+    with batch:
+        assert recording._served({"jobs": [JOB], "need": []}, batch) == {}
+        told = recording._served({"jobs": [JOB | {"ttir": "longer text"}], "need": [0, 1]}, batch)
+    assert [told[number]["registers"] for number in ("0", "1")] == [9, 11]
+
+
+def test_equal_kernels_of_two_names_are_one_piece_of_work(batch: Batch, tmp_path: Path) -> None:
+    with batch:
+        recording._served({"jobs": [JOB, JOB | {"lines": [9]}], "need": [0, 1]}, batch)
+    assert (tmp_path / "journal.jsonl").read_text().count('"kernel"') == 1
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"jobs": [JOB | {"more": 1}], "need": []},
+        {"jobs": [JOB | {"ttir": 5}], "need": []},
+        {"jobs": [], "need": [7]},
+        {"jobs": [], "need": ["first"]},
+        {"jobs": 3, "need": []},
+        {"need": []},
+    ],
+)
+def test_nonsense_is_a_forgery(asked: dict[str, Any], batch: Batch) -> None:
+    with batch, pytest.raises(CandidateError) as raised:
+        recording._served(asked, batch)
+    assert raised.value.status is Status.CHEAT
+
+
+def test_there_is_an_end_to_kernels_and_to_waiting(batch: Batch, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "MOST", 2)
+    with batch, pytest.raises(CandidateError, match="fewer, smaller kernels") as raised:
+        recording._served({"jobs": [JOB] * 3, "need": []}, batch)
+    assert raised.value.status is Status.TIMEOUT
+    batch._end = 0.0
+    batch._futures = [kernels.Future()]
+    with pytest.raises(CandidateError, match="takes too long"):
+        batch.outcome(0)
