@@ -184,6 +184,9 @@ def test_the_compilers_complaint_and_the_line_of_the_launch(target: str, text: s
     with pytest.raises(CandidateError) as raised:
         launches(ASSEMBLY.format(text=text), DOUBLE, tmp_path, target)
     assert raised.value.status is Status.COMPILE_ERROR
+    if "compiler crashed" in raised.value.feedback:  # LLVM of Triton 3.6 ends the process
+        assert target == "gfx942"
+        return
     assert said in raised.value.feedback and "line 20 (`double[(512,)]" in raised.value.feedback
 
 
