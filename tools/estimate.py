@@ -37,7 +37,7 @@ BARRIER_S, SHUFFLE_S, PRODUCT_WAIT_S = 58e-9, 28e-9, 28e-9
 L1_EXPOSED = 0.52  # part of the time in the first-level cache that a program alone waits for
 SHARPNESS, QUEUEING = 4.4, 0.5  # how the busiest station and the waiting combine
 TAIL = 0.37  # of a program's time that the GPU is part idle at the end
-PER_SPILLED = 1 / 256
+SPILL_ACCESS = 8.0  # bytes of a lane that one instruction spills or fetches back, on average of 4 and 16
 SPECIAL_COST = 0.7  # of an instruction of the special-function unit, beside its issue
 
 
@@ -109,7 +109,7 @@ def predict(device: Device, launch: LaunchFacts) -> Prediction:
         seconds = _norm(each * demand.memory, alone)
     else:
         seconds = _shared_out(demand.most, alone, each, resident.blocks)
-    work = 1e3 * seconds * (1.0 + min(launch.spills, 1024) * PER_SPILLED)
+    work = 1e3 * seconds
     return Prediction(work + LAUNCH_MS, _name(demand, alone, each, work, launch, resident), resident, filled)
 
 
@@ -137,6 +137,26 @@ def _moved(device: Device, launch: LaunchFacts, resident: Occupancy) -> float:
     return moved
 
 
+class Spilled(NamedTuple):
+    """Bytes that one program's spilled registers move, and of these what reaches the second level and the memory."""
+
+    l1: float
+    cache: float
+    memory: float
+
+
+def _spilled(device: Device, launch: LaunchFacts, resident: Occupancy) -> Spilled:
+    """Stored and fetched back once a turn; the first level keeps what shared memory leaves of it."""
+    held = float(launch.spills * 32 * launch.warps)
+    moved = 2 * held * max(1.0, launch.steps)
+    if not held:
+        return Spilled(0.0, 0.0, 0.0)
+    on_sm = held * resident.blocks
+    room = max(0, device.shared_bytes_sm - launch.shared_bytes * resident.blocks)
+    cache = moved * max(0.0, 1 - room / on_sm)
+    return Spilled(moved, cache, cache * max(0.0, 1 - device.l2_bytes / (on_sm * device.multiprocessors)))
+
+
 def _demand(device: Device, launch: LaunchFacts, resident: Occupancy) -> Demand:
     programs, sm_flops = prod(launch.grid), device.peak["fp32"] / device.multiprocessors * CLOCK_SHARE
     effort, warps = launch.effort or _from_alu(launch), launch.warps
@@ -151,12 +171,13 @@ def _demand(device: Device, launch: LaunchFacts, resident: Occupancy) -> Demand:
         if unit != "fp32" or launch.effort is None  # else it is among the instructions
     )
     bandwidth = device.bandwidth * STREAM / device.multiprocessors
+    spilled = _spilled(device, launch, resident)
     return Demand(
-        issue=warps * _slots(effort) * WARP_FLOPS / sm_flops,
-        l1=warps * through_l1 / (sm_flops * LANES_BYTES),
+        issue=(warps * _slots(effort) + spilled.l1 / 32 / SPILL_ACCESS) * WARP_FLOPS / sm_flops,
+        l1=(warps * through_l1 + spilled.l1) / (sm_flops * LANES_BYTES),
         matrix=matrix * device.multiprocessors / programs,
-        cache=(launch.load_bytes + launch.store_bytes) / programs / CACHE_PER_SM,
-        memory=_moved(device, launch, resident) / programs / bandwidth,
+        cache=((launch.load_bytes + launch.store_bytes) / programs + spilled.cache) / CACHE_PER_SM,
+        memory=(_moved(device, launch, resident) / programs + spilled.memory) / bandwidth,
     )
 
 
@@ -167,7 +188,8 @@ def _alone(device: Device, launch: LaunchFacts, demand: Demand, moved: float) ->
     """
     effort, programs, turns = launch.effort or _from_alu(launch), prod(launch.grid), max(1.0, launch.steps)
     sm_flops = device.peak["fp32"] / device.multiprocessors * CLOCK_SHARE
-    own = max(demand.issue, _slots(effort) * WARP_FLOPS * SCHEDULERS / (WARP_IPC * sm_flops))
+    slots = _slots(effort) + 2 * launch.spills * turns / SPILL_ACCESS
+    own = max(demand.issue, slots * WARP_FLOPS * SCHEDULERS / (WARP_IPC * sm_flops))
     work = (demand.matrix + own + L1_EXPOSED * demand.l1) / turns
     drawn = moved / programs / (device.bandwidth / device.multiprocessors * ALONE)
     wait = LATENCY_S + (drawn + demand.cache) / turns
