@@ -98,12 +98,13 @@ def chasing(chain, y, steps, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def crowded(chain, y, steps, BLOCK: tl.constexpr):
+def crowded(x, chain, y, steps, BLOCK: tl.constexpr):
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    where = at
+    kept = tl.load(x + at)
+    where = tl.program_id(0)
     for step in range(steps):
         where = tl.load(chain + where)
-    tl.store(y + at, where.to(tl.float32))
+    tl.store(y + at, kept + where)
 
 
 """
@@ -118,10 +119,10 @@ class ModelNew(torch.nn.Module):
         summed[(20,)](x, y, 3276, BLOCK=1024)
         uneven[(300,)](x, y, 4000, BLOCK=4096, num_warps=32)
         rereading[(65536,)](x, y, BLOCKS=256, BLOCK=8192, num_warps=8)
-        chasing[(8192,)](chain, y, 64, BLOCK=256)
-        crowded[(1024,)](chain, y, 64, BLOCK=4096, num_warps=1)
+        chasing[(264,)](chain, y, 512, BLOCK=128)
+        crowded[(1584,)](x, chain, y, 64, BLOCK=4096, num_warps=1)
         computing[(128, 128)](x, y, 8192, BM=64, BN=64, BK=16, PRECISION="ieee")
-        starving[(64, 64)](x, y, 8192, BM=128, BN=128, BK=32, PRECISION="tf32", num_warps=8, num_stages=1)
+        starving[(32, 64)](x, y, 8192, BM=256, BN=128, BK=32, PRECISION="tf32", num_warps=8, num_stages=1)
         return y
 """
 
