@@ -119,7 +119,9 @@ def _cache(case: Case) -> Use | None:
     if not (isfinite(moved) and moved > 0 and case.kernel.call_ms > 0):
         return None
     value = percent(1e3 * moved / case.ceilings.l2_rate, case.kernel.call_ms)
-    return Use(BottleneckKind.L2, "its accesses over the second-level cache, of the ceiling", value, WELL_USED, case.saw)
+    return Use(
+        BottleneckKind.L2, "its accesses over the second-level cache, of the ceiling", value, WELL_USED, case.saw
+    )
 
 
 def _arithmetic(case: Case) -> Use | None:
