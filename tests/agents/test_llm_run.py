@@ -68,3 +68,32 @@ def test_a_provider_that_is_down_kills_its_seed_and_not_the_run(
     assert ledger["choose"].kernel == ledger["seed-expert"].kernel == end["outcome"].kernel
     assert all("provider failed" in ledger[stage].why for stage in ("mapping", "tiling", "memory"))
     assert len(server.requests) == 4 * 5
+
+
+def think_in_text(body: dict[str, Any]) -> dict[str, Any]:
+    """What a small model tuned on kernels would answer, which was never taught to call tools: code, and no more."""
+    assert "tools" not in body
+    system, *_, last = (message["content"] for message in body["messages"])
+    if "code agent" not in system:
+        name = "not_worth_it" if "profile agent" in system else "no_fix"
+        return {"text": f'```tool\n{{"name": "{name}", "arguments": {{"why": "no idea"}}}}\n```'}
+    source = re.search(r"^Result of expert_skeleton:.*```python\n(.*)```", last, re.DOTALL)
+    if source is None:
+        return {"text": '```tool\n{"name": "expert_skeleton", "arguments": {}}\n```'}
+    return {"text": f"As the skeleton has it.\n\n```python\n{source.group(1)}# by a small model\n```"}
+
+
+@pytest.mark.slow
+def test_a_run_with_a_model_that_calls_no_tools(server: OpenAIServer, tmp_path: Path) -> None:
+    server.think = think_in_text
+    request = {"problem_file": str(PROBLEM), "model": "openai:tiny", "base_url": server.url, "seeds": 1}
+    config = {"configurable": {"thread_id": "t"}, "recursion_limit": 200}
+    graph = build_graph(InMemorySaver())
+    given = {**request, "protocol": "text", "run_dir": str(tmp_path / "run"), "search": False}
+    end = graph.invoke(given, config)
+    assert end["outcome"].kernel
+    assert end["usage"].by_agent["seed-1/code"].calls == 2
+    mine = [attempt for attempt in end["attempts"] if attempt.origin == "seed-1"]
+    assert [attempt.status for attempt in mine] == ["ok"]
+    source = (tmp_path / "run" / "kernels" / f"{mine[0].id}.py").read_text()
+    assert source.endswith("# by a small model\n")
