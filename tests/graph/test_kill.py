@@ -82,9 +82,16 @@ def test_killed_in_every_node(tmp_path, source, walked):
     assert walked <= set(killed)
 
     assert (stormy / "kernel.py").read_text() == (calm / "kernel.py").read_text()
+    assert tuning_calls(calm) <= 3
     work = journal(stormy)
     assert max(Counter(work).values()) == 1
     assert Counter(kind for kind, _ in work) == Counter(kind for kind, _ in journal(calm))
+
+
+def tuning_calls(run_dir: Path) -> int:
+    """Model calls of the three tuning stages together: one each, since the numbers are found by machine."""
+    usage = json.loads((run_dir / "evidence.json").read_text())["usage"]["by_agent"]
+    return sum(spend["calls"] for name, spend in usage.items() if name.split("/")[0] in ("mapping", "tiling", "memory"))
 
 
 def all_nodes() -> list[str]:

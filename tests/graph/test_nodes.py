@@ -2,9 +2,11 @@
 
 import pytest
 
-from egg.graph.nodes import _own_folder, left_to_torch
+from egg.graph.nodes import _own_folder, left_to_torch, settings_of
 from egg.state.evaluation import Evaluation, StaticProfile, Status
 from egg.state.problem import Region
+from egg.state.run import RunInput
+from egg.state.search import SearchLimits
 from egg.state.settings import Policy
 from egg.tools.expert.spec import KernelSpec, RegionSpec
 from tests.graph.make import WORKLOAD, candidate
@@ -18,6 +20,14 @@ PROFILE = StaticProfile(
 def runs(tmp_path, monkeypatch):
     monkeypatch.setenv("EGG_RUNS_DIR", str(tmp_path))
     return tmp_path
+
+
+def test_the_search_is_among_the_settings():
+    asked = RunInput(problem_file="p.py", search=False, max_points=5)
+    settings = settings_of(asked)
+    assert not settings.search and settings.search_limits.most(measured=True) == 5
+    assert settings_of(RunInput(problem_file="p.py")).search
+    assert [SearchLimits().most(measured) for measured in (True, False)] == [48, 12]
 
 
 def test_a_thread_keeps_its_folder_when_intake_is_repeated(runs):
