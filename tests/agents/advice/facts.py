@@ -160,10 +160,25 @@ def row(x, y, n, BLOCK: tl.constexpr, MASK: tl.constexpr):
     tl.store(y + tl.program_id(0) * n + at, v / tl.sqrt(tl.sum(v * v, axis=0) / n + 1e-5), mask=inside)
 
 
+@triton.jit
+def promised(x, y, n, BLOCK: tl.constexpr, FORM: tl.constexpr):
+    if FORM == "argument":
+        at = tl.program_id(0) * tl.multiple_of(n, 4)
+    elif FORM == "offset":
+        at = tl.multiple_of(tl.program_id(0) * n, 4)
+    else:
+        at = tl.program_id(0) * 1000
+    inside = tl.arange(0, BLOCK) < 1000 if FORM == "constant" else tl.arange(0, BLOCK) < BLOCK
+    tl.store(y + at + tl.arange(0, BLOCK), 2 * tl.load(x + at + tl.arange(0, BLOCK), mask=inside), mask=inside)
+
+
 @fact("vector-width")
 def widths() -> bool:
     even, odd = (build(row, "*fp32, *fp32, i32", {"BLOCK": 1024, "MASK": True}, uneven=u) for u in ("", "n"))
-    return even.has(r"ld\.global\.v4") and not odd.has(r"ld\.global\.v[24]")
+    forms = ("argument", "offset", "constant")
+    made = [build(promised, "*fp32, *fp32, i32", {"BLOCK": 1024, "FORM": form}, uneven="n") for form in forms]
+    wide = [each.has(r"ld\.global\.v4") for each in (even, odd, *made)]
+    return wide == [True, False, False, True, True]
 
 
 @fact("row-registers")
