@@ -2,7 +2,7 @@
 
 import pytest
 
-from egg.graph.nodes import _own_folder, left_to_torch, settings_of
+from egg.graph.nodes import _own_folder, left_to_torch
 from egg.state.evaluation import Evaluation, StaticProfile, Status
 from egg.state.problem import Region
 from egg.state.run import RunInput
@@ -24,9 +24,9 @@ def runs(tmp_path, monkeypatch):
 
 def test_the_search_is_among_the_settings():
     asked = RunInput(problem_file="p.py", search=False, max_points=5)
-    settings = settings_of(asked)
+    settings = asked.settings
     assert not settings.search and settings.search_limits.most(measured=True) == 5
-    assert settings_of(RunInput(problem_file="p.py")).search
+    assert RunInput(problem_file="p.py").settings.search
     assert [SearchLimits().most(measured) for measured in (True, False)] == [48, 12]
 
 
