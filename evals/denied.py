@@ -189,10 +189,10 @@ def main() -> int:
         parser.error("--as-user needs root and setpriv (package util-linux)")
     try:
         device = detect_device(None)
+        parts = Parts(options.out, "python -m egg.evals.denied", device, Policy.STOCK, VERSION)
     except UserError as error:
         print(error, file=sys.stderr)
         return 2
-    parts = Parts(options.out, "python -m egg.evals.denied", device, Policy.STOCK, VERSION)
     of = [library_version(), options.as_user]
     failed = False
     with ThreadPoolExecutor(1 if options.as_user is not None else options.jobs) as pool:  # that user has its own locks

@@ -1,16 +1,18 @@
-"""Put the estimator's measured errors into its page: `python -m egg.evals.error_table evals/results/FILE.json ...`.
+"""Put the estimator's measured errors into its page: `python -m egg.evals.error_table FILE.json ... [--plot FILE.svg]`.
 
 Each results file (from `python -m egg.evals.estimator`) becomes one table between the markers in docs/estimate.md.
 """
 
+import argparse
 import json
-import sys
+import os
 from math import exp, log
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from egg.evals.estimator import told
+from egg.evals.scatter import save_scatter
 from egg.evals.table import fill
 
 PAGE = Path("docs/estimate.md")
@@ -53,8 +55,17 @@ def _line(name: str, part: dict[str, Any]) -> str:
 
 
 def main() -> int:
-    """Rewrite the page in the current checkout."""
-    tables = [table(json.loads(Path(name).read_text())) for name in sys.argv[1:]]
+    """Rewrite the page in the current checkout, and draw its picture."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("files", nargs="+", type=Path, help="results files")
+    parser.add_argument("--plot", type=Path, help="scatter plot of the first, .svg or .png; needs matplotlib")
+    options = parser.parse_args()
+    results = [json.loads(file.read_text()) for file in options.files]
+    tables = [table(one) for one in results]
+    if options.plot:
+        save_scatter(results[0]["parts"], results[0]["device"]["name"], options.plot)
+        shown = os.path.relpath(options.plot, PAGE.parent)
+        tables.append(f"![Estimated against measured times, a mark for each kernel]({shown})")
     PAGE.write_text(fill(PAGE.read_text(), tables))
     return 0
 

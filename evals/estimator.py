@@ -163,13 +163,13 @@ def main() -> int:
     parser.add_argument("--plot", type=Path, help="scatter plot, .svg or .png; needs matplotlib")
     options = parser.parse_args()
     chosen = [family for family in FAMILIES if not options.names or family.name in options.names]
+    names = [family.name for family in FAMILIES]
     try:
         device = detect_device(None)
+        parts = Parts(options.out, "python -m egg.evals.estimator", device, Policy.STOCK, VERSION, names)
     except UserError as error:
         print(error, file=sys.stderr)
         return 2
-    names = [family.name for family in FAMILIES]
-    parts = Parts(options.out, "python -m egg.evals.estimator", device, Policy.STOCK, VERSION, names)
     store = Store()
     for family in chosen:
         of, produce = _part(family, device, store)

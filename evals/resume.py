@@ -8,6 +8,7 @@ from typing import Any
 
 from egg.evals.provenance import commit, provenance, write_results
 from egg.state.device import Device
+from egg.state.errors import UserError
 from egg.state.settings import Policy
 
 Json = dict[str, Any]
@@ -19,7 +20,11 @@ class Parts:
     def __init__(
         self, out: Path, command: str, device: Device, policy: Policy, version: int, names: Collection[str] = ()
     ) -> None:
-        """`names`: what parts there may be; those that the command no longer has are dropped. Empty: any."""
+        """`names`: what parts there may be; those that the command no longer has are dropped. Empty: any.
+
+        Raises:
+            UserError: the file holds what a GPU measured, and none is here.
+        """
         self.out = out
         self.head = provenance(command, device, policy)
         self.same = {
@@ -53,7 +58,15 @@ class Parts:
             before = json.loads(self.out.read_text())
         except (OSError, ValueError):
             return {}
+        self._spare(before)
         if not isinstance(before, dict) or before.get("same") != json.loads(json.dumps(self.same)):
             return {}
         parts: dict[str, Json] = before.get("parts", {})
         return parts
+
+    def _spare(self, before: Any) -> None:
+        device = before.get("device", {}) if isinstance(before, dict) else {}
+        if device.get("present") and not self.head["device"]["present"]:
+            raise UserError(
+                f"{self.out} holds what {device.get('name')} measured, and no GPU is here: name another file"
+            )

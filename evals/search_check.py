@@ -230,6 +230,7 @@ def main() -> int:
     options = parser.parse_args()
     try:
         device = detect_device(None)
+        parts = Parts(options.out, "python -m egg.evals.search_check", device, POLICY, VERSION) if options.out else None
     except UserError as error:
         print(error, file=sys.stderr)
         return 2
@@ -237,9 +238,8 @@ def main() -> int:
         searched(task(device, Store()), Store(options.one / "run", options.one / "cache"), KILLED_POINTS)
         shutdown()
         return 0
-    if options.out is None:
+    if parts is None:
         parser.error("--out is missing")
-    parts = Parts(options.out, "python -m egg.evals.search_check", device, POLICY, VERSION)
     of: Any = [library_version(), json.loads(json.dumps(AXES))]
     if device.present:  # else compiling 48 points takes minutes and says nothing
         job = task(device, Store())

@@ -131,13 +131,13 @@ def main() -> int:
     parser.add_argument("names", nargs="*", help="problems; all programs by default")
     parser.add_argument("--out", type=Path, required=True, help="results file; what it holds already is not done again")
     options = parser.parse_args()
+    names = ["-".join(program) for program in PROGRAMS]
     try:
         device = detect_device(None)
+        parts = Parts(options.out, "python -m egg.evals.static_check", device, Policy.STOCK, VERSION, names)
     except UserError as error:
         print(error, file=sys.stderr)
         return 2
-    names = ["-".join(program) for program in PROGRAMS]
-    parts = Parts(options.out, "python -m egg.evals.static_check", device, Policy.STOCK, VERSION, names)
     store = Store()
     of: Any = library_version()
     for program in PROGRAMS:

@@ -1,11 +1,12 @@
 """The page about the estimate shows what was measured."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from egg.evals.error_table import PAGE, table
+from egg.evals.error_table import PAGE, main, table
 from egg.evals.estimator import summary
 from egg.evals.table import BEGIN, END, fill
 
@@ -28,6 +29,19 @@ def test_each_kernel_has_a_line() -> None:
 def test_predictions_alone_are_no_results() -> None:
     with pytest.raises(ValueError, match="nothing in it was measured"):
         table(results(False))
+
+
+def test_the_page_and_its_picture_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "estimate.md").write_text(f"# The estimate\n{BEGIN}\nNot measured yet.\n{END}\n")
+    (tmp_path / "r.json").write_text(json.dumps(results(True)))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["error_table", "r.json", "--plot", "docs/estimate.svg"])
+    assert main() == 0
+    page = (tmp_path / "docs" / "estimate.md").read_text()
+    assert "| row_sum |" in page and "(estimate.svg)" in page and "Not measured" not in page
+    assert (tmp_path / "docs" / "estimate.svg").stat().st_size > 1000
 
 
 def test_the_page_has_room_for_them() -> None:

@@ -4,8 +4,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from egg.evals.resume import Parts
 from egg.state.device import Device
+from egg.state.errors import UserError
 from egg.state.settings import Policy
 from egg.tools.device import detect_device
 
@@ -59,6 +62,14 @@ def test_parts_that_the_command_no_longer_has_are_dropped(tmp_path: Path) -> Non
     first.get("one", made)
     first.get("two", made)
     assert [*Parts(out, "c", H200, Policy.STOCK, 1, ["two", "three"]).found] == ["two"]
+
+
+def test_what_a_gpu_measured_is_not_overwritten_without_one(tmp_path: Path) -> None:
+    out, made = tmp_path / "r.json", Made()
+    parts(out, H200.model_copy(update={"present": True, "uuid": "GPU-1"})).get("one", made)
+    with pytest.raises(UserError, match="NVIDIA H200 measured, and no GPU is here"):
+        parts(out)
+    assert json.loads(out.read_text())["parts"]["one"]["value"] == 1
 
 
 def test_a_broken_file_is_none(tmp_path: Path) -> None:
