@@ -205,7 +205,9 @@ def summary(parts: dict[str, Json]) -> Json:
 
 def told(found: Json) -> str:
     """The summary in a few lines."""
-    lines = [f"{found['points']} points in {found['seconds']} s: {found['choice']}"]
+    lines = ["no GPU here: nothing was searched but to be killed"]
+    if found["measured"]:
+        lines = [f"{found['points']} points in {found['seconds']} s: {found['choice']}"]
     if found["behind"] is not None:
         lines.append(f"its choice takes {found['behind']:+.1%} beside the best of all")
     if found["twice"] is not None:
