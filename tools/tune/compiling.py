@@ -15,6 +15,7 @@ from egg.tools import compile as compiling
 from egg.tools.compile import static_profile
 from egg.tools.errors import CandidateError
 from egg.tools.gate import refusal
+from egg.tools.kernels import Unfinished
 from egg.tools.store import Store
 
 VERSION = 1
@@ -60,7 +61,10 @@ def compile_points(
         }
         if left() <= 0:
             return store.find("point", key, Compiled)
-        return store.get("point", key, Compiled, lambda: _compiled(problem, source, device, policy, store))
+        try:
+            return store.get("point", key, Compiled, lambda: _compiled(problem, source, device, policy, store))
+        except Unfinished as error:  # the machine was too busy, perhaps: no outcome to be kept
+            return Compiled(failed=_first_line(error.feedback))
 
     with ThreadPoolExecutor(cores()) as pool:
         found = dict(zip(sources, pool.map(one, sources.values()), strict=True))
@@ -72,6 +76,8 @@ def _compiled(problem: Problem, source: str, device: Device, policy: Policy, sto
         return Compiled(failed=_first_line(refused.feedback))
     try:
         profile = static_profile(problem, source, device, policy, store)
+    except Unfinished:
+        raise
     except CandidateError as error:
         return Compiled(
             failed=_first_line(error.feedback) or error.status, unfit=any(said in error.feedback for said in UNFIT)

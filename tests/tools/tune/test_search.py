@@ -7,13 +7,15 @@ from hashlib import sha256
 import pytest
 
 from egg.state.candidate import kernel_id
+from egg.state.evaluation import Status
 from egg.state.problem import Problem
 from egg.state.search import Parameter, PointStatus, SearchLimits, SearchSpace
 from egg.state.settings import Policy
 from egg.tools.device import detect_device
 from egg.tools.expert import spec_of, write_kernel, write_variants
+from egg.tools.kernels import Unfinished
 from egg.tools.store import Store
-from egg.tools.tune import search
+from egg.tools.tune import compiling
 from egg.tools.tune.apply import Rewritten, code_of, sources, tidy
 from egg.tools.tune.kernel import tune_kernel
 from egg.tools.tune.search import tune
@@ -66,26 +68,28 @@ def test_every_point_has_an_outcome_and_a_second_search_does_no_work(tmp_path):
 
 
 def test_killed_between_points_it_goes_on(tmp_path, monkeypatch):
-    """The process dies after the first batch: the second life compiles the rest alone."""
-    limits, run = SearchLimits(points=3), tmp_path / "run"
-    store = Store(run, tmp_path / "cache")
-    compile_points, calls = search.compile_points, []
+    """The process dies with its first point kept: the second life compiles the others alone."""
+    store, compiled, done = Store(tmp_path / "run", tmp_path / "cache"), compiling._compiled, []
 
     def dies(*args):
-        if calls:
+        if done:
             raise KeyboardInterrupt
-        calls.append(1)
-        return compile_points(*args)
+        done.append(1)
+        return compiled(*args)
 
-    monkeypatch.setattr(search, "BATCH_ESTIMATED", 1)
-    monkeypatch.setattr(search, "compile_points", dies)
-    with pytest.raises(KeyboardInterrupt):
-        tune(PROBLEM, PLAIN, H200, Policy.STOCK, store, space=SPACE, workload=WORKLOAD, limits=limits)
-    before = journal(run)
-    monkeypatch.setattr(search, "compile_points", compile_points)
-    tune(PROBLEM, PLAIN, H200, Policy.STOCK, store, space=SPACE, workload=WORKLOAD, limits=limits)
-    after = journal(run)
-    assert after[: len(before)] == before and len(after) > len(before)
+    def life():
+        tune(PROBLEM, PLAIN, H200, Policy.STOCK, store, space=SPACE, workload=WORKLOAD, limits=SearchLimits(points=3))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(compiling, "_compiled", dies)
+        patch.setattr(compiling, "cores", lambda: 1)
+        with pytest.raises(KeyboardInterrupt):
+            life()
+    before = journal(tmp_path / "run")
+    assert [kind for kind, _ in before].count("point") == 1
+    life()
+    after = journal(tmp_path / "run")
+    assert after[: len(before)] == before and [kind for kind, _ in after].count("point") == 3
     assert max(Counter(after).values()) == 1
 
 
@@ -163,3 +167,18 @@ def test_a_kernel_changed_by_hand_is_not_written_anew(softmax):
     found = tune_kernel(problem, mine, H200, Policy.STOCK, store, workload=workload, limits=SearchLimits(points=2))
     assert found is not None and all("_META." in parameter.name for parameter in found.space.parameters)
     assert code_of(source) in source and code_of(source) == code_of("# egg tune: x\n" + source)
+
+
+def test_a_compile_that_did_not_end_is_no_outcome_that_is_kept(tmp_path, monkeypatch):
+    """A machine that is busy today may not be tomorrow."""
+    store, asked = Store(tmp_path, tmp_path / "cache"), {"kernel": PLAIN}
+
+    def busy(*_):
+        raise Unfinished(Status.TIMEOUT, "compiling one kernel takes too long\nmore")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(compiling, "static_profile", busy)
+        found = compiling.compile_points(PROBLEM, asked, H200, Policy.STOCK, store, lambda: 1.0)
+        assert found["kernel"].failed == "compiling one kernel takes too long"
+    again = compiling.compile_points(PROBLEM, asked, H200, Policy.STOCK, store, lambda: 1.0)
+    assert not again["kernel"].failed and again["kernel"].estimate_ms
