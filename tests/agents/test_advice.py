@@ -33,7 +33,7 @@ WRONG = (
     "mask-tail", "mask-neutral-value", "divide-by-count", "variance-masked", "variance-correction",
     "variance-two-steps", "eps-inside-the-root", "gelu-exact", "softmax-subtract-maximum", "softmax-masked-block",
     "softmax-rescale", "exp2-needs-log2e", "causal-diagonal", "strides", "program-order", "offsets-64-bit",
-    "half-compute-in-fp32", "integer-division", "nan-in-maximum", "clear-what-is-added-to", "scan-carry",
+    "half-compute-in-fp32", "integer-division", "clear-what-is-added-to", "scan-carry",
     "log-of-softmax", "padding-both-edges", "product-inner-tail", "batch-norm-buffers", "argmax-first-of-equals",
     "tanh-overflow", "softplus-overflow", "pooling-count", "int4-sign", "sort-padding", "random-by-element",
     "loss-ignored-targets",
@@ -53,7 +53,7 @@ COMPILED = (
     "stages-hopper", "tf32-operand-order", "exact-products", "promotion-is-folded", "dot-chain-waits",
     "sixteen-warps", "async-copy-width", "int8-products", "rounding", "vector-width", "row-registers", "short-rows",
     "index-arithmetic", "stages-need-a-dot", "tma-by-generation", "half-inputs", "transposed-stores",
-    "gated-products", "thin-products",
+    "gated-products", "thin-products", "nan-in-maximum",
 )  # fmt: skip
 SHOWN_BY = {
     "argmax-in-blocks": "argmax-first-of-equals",

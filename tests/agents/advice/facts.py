@@ -292,3 +292,15 @@ def two_accumulators() -> bool:
 @fact("thin-products")
 def one_row() -> bool:
     return dot(BM=1, warps=4).has(r"mma\.sync\S*m16n8k16")
+
+
+@triton.jit
+def relu(x, y, KEEP: tl.constexpr):
+    at = tl.arange(0, 128)
+    v = tl.load(x + at)
+    tl.store(y + at, tl.maximum(v, 0.0, propagate_nan=tl.PropagateNan.ALL) if KEEP else tl.maximum(v, 0.0))
+
+
+@fact("nan-in-maximum")
+def maxima() -> bool:
+    return [build(relu, "*fp32, *fp32", {"KEEP": k}).has(r"max\.NaN\.f32") for k in (False, True)] == [False, True]
