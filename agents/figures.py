@@ -19,7 +19,9 @@ SOURCES = {
 
 def profile_text(profile: StaticProfile, baseline: Baseline) -> str:
     """The launches of a forward pass, the estimate, and what the hardware allows."""
-    lines = [line for launch in profile.launches for line in (f"- {_launch(launch)}", *_details(launch))]
+    lines: list[str] = []
+    for launch in profile.launches:
+        lines += [f"- {_launch(launch)}", *(f"  - {detail}" for detail in details(launch))]
     if profile.torch_ops:
         lines.append(f"- PyTorch does: {', '.join(profile.torch_ops)}")
     lines.append(
@@ -58,9 +60,9 @@ def _kernel(kernel: KernelProfile, group: Group) -> str:
 def _launch(launch: Launch) -> str:
     grid = "x".join(str(size) for size in launch.grid)
     spills = f", {launch.spills} B spilled" if launch.spills else ""
-    times = f" {launch.calls} times" if launch.calls > 1 else ""
+    name = f"{launch.kernel} {launch.calls} times" if launch.calls > 1 else launch.kernel
     return (
-        f"{launch.kernel}{times}: grid {grid} ({launch.waves:.2f} waves), {launch.warps} warps, {launch.stages} stages, "
+        f"{name}: grid {grid} ({launch.waves:.2f} waves), {launch.warps} warps, {launch.stages} stages, "
         f"{launch.registers} registers{spills}, {launch.shared_bytes} B shared, "
         f"occupancy {launch.occupancy:.0%} (limited by {launch.limiter}), {launch.bytes / 1e6:.3g} MB, "
         f"{_widths(launch)}tensor cores: {launch.tensor_core}, est. {launch.estimate_ms:.4g} ms"
@@ -81,13 +83,13 @@ def _widths(launch: Launch) -> str:
     return "".join(f"{part}, " for part in (*told, *(["tiles by TMA"] if launch.bulk else [])))
 
 
-def _details(launch: Launch) -> list[str]:
+def details(launch: Launch) -> list[str]:
     """Lines of the source that cost something, and what autotuning chose from."""
-    lines = [f"  - line {note.line} `{note.text}` {note.why}" for note in launch.notes[:BRIEF_NOTES]]
+    lines = [f"line {note.line} `{note.text}` {note.why}" for note in launch.notes[:BRIEF_NOTES]]
     if launch.configs:
         best = next((each for each in launch.configs if each.chosen), None)
         bad = sum(each.status != "compiled" for each in launch.configs)
         values = ", ".join(f"{name}={value}" for name, value in best.values.items()) if best else ""
         taken = f"; predicted best: {values}, {best.warps} warps, {best.stages} stages" if best else ""
-        lines.append(f"  - {len(launch.configs)} configurations, {bad} of them cannot be launched{taken}")
+        lines.append(f"{len(launch.configs)} configurations, {bad} of them cannot be launched{taken}")
     return lines

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from rich.table import Table
 from rich.text import Text
 
+from egg.agents.figures import details
 from egg.results import console
 from egg.state.bottleneck import Bottleneck, BottleneckKind
 from egg.state.estimate_error import UNKNOWN
@@ -54,6 +55,9 @@ def rows(profiled: Profiled) -> Iterator[tuple[str, str]]:
         yield ("Stop" if bottleneck.kind is BottleneckKind.AT_CEILING else "Bound by"), _told(bottleneck)
     if not profile.bottlenecks:
         yield "Bound by", "nothing that these figures show"
+    for kernel in profile.kernels:
+        for detail in details(kernel.launch) if kernel.launch else ():
+            yield "Source", f"{_short(kernel.kernel)}: {detail}"
 
 
 def _kernels(profiled: Profiled) -> Table:
