@@ -33,6 +33,7 @@ class Ownership(Record):
     moved_ms: float | None = Field(None, description="Copies and fills, which compute nothing")
     kernels: tuple[KernelTime, ...] = Field((), description="Longest first")
     torch_ops: tuple[str, ...] = Field((), description="PyTorch operators that compute, from the static profile")
+    launched: tuple[str, ...] = Field((), description="Own kernels that judged calls launched, without a GPU")
     idle: bool | None = Field(None, description="Whether leaving all launches out changed nothing")
     how: Literal["cupti", "events", "static"] = "static"
     note: str = Field("", description="What did not agree between two ways of looking")
@@ -40,5 +41,6 @@ class Ownership(Record):
     def told(self) -> str:
         """One line for a person."""
         if self.share is None:
-            return f"{self.label}, by the operators of its static profile"
+            said = f"{self.label}, by the operators of its static profile and of the calls that were judged"
+            return f"{said}; {self.note}" if self.note else said
         return f"{self.label}: {self.share:.1%} of the GPU time is in its own Triton kernels"

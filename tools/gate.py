@@ -13,6 +13,7 @@ from typing import NamedTuple
 from egg.state.evaluation import Status
 from egg.tools.gate_failures import hidden_failures
 from egg.tools.gate_names import BY_TEXT, ELSEWHERE, HOOKS, STARS, Names, forbidden
+from egg.tools.sandbox.records import printable
 
 LONGEST = 256 << 10
 """Bytes of a source."""
@@ -44,6 +45,7 @@ class Refusal(NamedTuple):
 
 def refusal(source: str) -> Refusal | None:
     """The first thing that rules a source out, with its line; None if nothing does."""
+    source = source.removeprefix("\ufeff")  # as Python reads a file
     if len(source.encode(errors="replace")) > LONGEST:
         return Refusal(Status.REJECTED, f"the source is longer than {LONGEST >> 10} KiB")
     for number, text in enumerate(source.splitlines()[:4], 1):  # Python looks at two, and knows fewer line breaks
@@ -54,14 +56,15 @@ def refusal(source: str) -> Refusal | None:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None)
         said = error.args[0] if error.args else type(error).__name__
-        return Refusal(Status.COMPILE_ERROR, f"{f'line {line}: ' if line else ''}syntax error: {said}", line)
+        where = f"line {line}: " if line else ""
+        return Refusal(Status.COMPILE_ERROR, f"{where}syntax error: {printable(str(said))}", line)
     if "ModelNew" not in _top_level(tree):
         return Refusal(Status.REJECTED, "no class ModelNew is defined")
     names = Names(tree)
     for node in _with_annotations(tree):
         for found in _looks(node, names):
             line = getattr(node, "lineno", 0)
-            return Refusal(found.status, f"line {line}: {found.feedback}", line)
+            return Refusal(found.status, printable(f"line {line}: {found.feedback}"), line)
     return None
 
 

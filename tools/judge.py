@@ -20,7 +20,7 @@ from egg.tools.stock import stock_verdict
 from egg.tools.store import Store
 from egg.tools.timing import measure as timing
 
-VERSION = 4
+VERSION = 5
 FEEDBACK_CHARS = 3000
 NO_STOCK = (Status.COMPILE_ERROR, Status.TIMEOUT, Status.OUT_OF_MEMORY, Status.GPU_FAULT)
 """Failures that KernelBench's protocol would only meet once more."""
@@ -102,7 +102,7 @@ def _ours(
     if not evaluation.ok:
         return evaluation
     if not device.present:
-        seen["ownership"] = predicted(profile)
+        seen["ownership"] = predicted(profile, evaluation.ownership)
         return evaluation
     measured = timing.compare(problem, source, device, policy, store, thorough=confirm)
     figures = measured._asdict()

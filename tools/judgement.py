@@ -69,7 +69,7 @@ def read_source(file: Path) -> str:
         UserError: it cannot be read.
     """
     try:
-        return file.read_text(encoding="utf-8")
+        return file.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise UserError(f"{file}: no such file; give a Python file that defines ModelNew") from None
     except UnicodeDecodeError:

@@ -1,6 +1,7 @@
 """Who does the work? Conclusions from what a candidate's children tell, none of which is taken on trust alone."""
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import Field, ValidationError
@@ -119,11 +120,32 @@ def owned(trace: Trace, profile: StaticProfile, timing: Timing | None) -> Owners
     )
 
 
-def predicted(profile: StaticProfile) -> Ownership:
-    """Ownership where no GPU was there to trace on: from the operators that PyTorch was seen to be asked for."""
-    share = 1 - profile.torch_share
-    label: Label = "partly_triton" if share < PARTLY_BELOW else "triton"
-    return Ownership(label=label, estimated_share=share, torch_ops=computing(profile), idle=False)
+def witnessed(work: Sequence[str]) -> Ownership:
+    """Ownership as judged calls show it, from what `tasks.noted` took down."""
+    kernels = {_plain(said.split(" ")[1]) for said in work if said.startswith("kernel ")}
+    functions = {_plain(said.split(" of [")[0].split(" ")[-1]) for said in work if said.startswith("PyTorch's ")}
+    label: Label = "partly_triton" if functions else "triton"
+    return Ownership(label=label, torch_ops=tuple(sorted(functions)), launched=tuple(sorted(kernels)), idle=False)
+
+
+def predicted(profile: StaticProfile, judged: Ownership | None = None) -> Ownership:
+    """Ownership where no GPU was there to trace on: from the operators that PyTorch was seen to be asked for.
+
+    The profile is of full size, and what was `judged` is not. Where the two differ the worse of them is told.
+    """
+    share: float | None = 1 - profile.torch_share
+    label: Label = "partly_triton" if profile.torch_share > 1 - PARTLY_BELOW else "triton"
+    names, notes = computing(profile), []
+    if judged and judged.torch_ops and not names:
+        label, share, names = "partly_triton", None, judged.torch_ops
+        notes.append(f"PyTorch computes in the calls that were judged: {', '.join(names)[:200]}")
+    recorded = {launch.kernel for launch in profile.launches}
+    if judged and (unseen := sorted(recorded - set(judged.launched))):
+        notes.append(f"launched at full size only, and so not judged: {', '.join(unseen)[:200]}")
+    launched = judged.launched if judged else ()
+    return Ownership(
+        label=label, estimated_share=share, torch_ops=names, launched=launched, idle=False, note="; ".join(notes)
+    )
 
 
 def not_ours(ownership: Ownership) -> CandidateError | None:

@@ -10,7 +10,7 @@ Json = dict[str, Any]
 LONGEST = 500
 MOST = 1 << 48
 """Of a size or a stride, which PyTorch can still multiply."""
-TENSOR: dict[str, type] = {"shape": list, "dtype": str, "stride": list, "device": str, "odd": str}
+TENSOR: dict[str, type] = {"shape": list, "dtype": str, "stride": list, "device": str, "odd": str, "layout": str}
 NUMBERS, PLACES = ("shape", "stride", "aliases"), "overlaps"
 
 
@@ -34,6 +34,8 @@ def well_formed(answer: Json, asked: str) -> Json:
         return {
             "outputs": [read_entry(entry) for entry in answer.get("outputs", ())],
             "buffers": [read_entry(entry) for entry in answer.get("buffers", ())],
+            "changed": [read_entry(entry) for entry in answer.get("changed", ())],
+            "work": [str(said)[:LONGEST] for said in answer.get("work", ())],
             "mutated": [int(number) for number in answer.get("mutated", ())],
             "seconds": float(answer.get("seconds", 0.0)),
             "digest": str(answer.get("digest", ""))[:LONGEST],
@@ -59,7 +61,7 @@ def read_entry(entry: Json) -> Json:
     checked |= {name: [_number(value) for value in entry[name]] for name in NUMBERS}
     checked["reused"] = bool(entry["reused"])
     checked[PLACES] = [str(value)[:LONGEST] for value in entry[PLACES]]
-    if len(checked["shape"]) != len(checked["stride"]) and not checked["odd"]:
+    if len(checked["shape"]) != len(checked["stride"]) and not (checked["odd"] or checked["layout"]):
         raise ValueError("a stride for each dimension")
     return checked
 

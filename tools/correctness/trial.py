@@ -32,6 +32,8 @@ GPU_BYTES = 96 << 30
 REFEREE_S = 600.0
 SLOWEST_WRITE = 2e8
 """Bytes per second."""
+MANY = 16
+"""Times the parts of the reference's output from which on a candidate's are not even looked at."""
 BIG_BYTES = 4 << 30
 """Inputs and outputs from which on every byte that is held or written is counted."""
 
@@ -71,6 +73,9 @@ class Trial:
         self.call_s = 0.0
         self.bytes = 0
         self.launches = 0
+        self.work: list[frozenset[str]] = []
+        """What each call on usual inputs was seen to do, without a GPU."""
+        self._most = 0
         self.tampered: list[str] = []
         self._shared = {
             "problem": problem,
@@ -125,7 +130,9 @@ class Trial:
         """What the candidate says of a call; its outputs lie in files."""
         self._number += 1
         message = {"do": "call", "name": f"call-{self._number}", "case": step.case(draw), "poison": step.poison}
-        answer = self._ask({**message, "fresh": step.fresh and not self.big, "data": data})
+        asked = {**message, "fresh": step.fresh and not self.big, "most": self._most, "data": data}
+        answer = self._ask(asked)
+        self.work += [] if step.strided else [frozenset(answer["work"])]
         self.call_s = answer["seconds"]
         return answer
 
@@ -169,7 +176,7 @@ class Trial:
 
     def replay(self, step: Step) -> Json:
         """What becomes of a call without the candidate's launches."""
-        asked = {"do": "replay", "case": step.case(), "poison": NAN_BYTE, "fresh": False}
+        asked = {"do": "replay", "case": step.case(), "poison": NAN_BYTE, "fresh": False, "most": self._most}
         return self._ask(asked)["replay"]  # type: ignore[no-any-return]
 
     def settle(self) -> None:
@@ -197,6 +204,7 @@ class Trial:
         self.random, self.scales = bool(introduced["random"]), bool(introduced["scales"])
         self.weights = answer["weights"]
         self.bytes = int(introduced["bytes"])
+        self._most = MANY * (int(introduced["parts"]) + 1)
         self.has_weights = bool(introduced["parameters"])
         self.same_weights = not self.weights and answer["parameters"] == introduced["parameters"]
 
@@ -259,7 +267,7 @@ class Trial:
 
     def _remove(self, answer: Json) -> None:
         """Files that have been judged: at full size a few of them fill a disk."""
-        for entry in (*answer["outputs"], *answer["buffers"]):
+        for entry in (*answer["outputs"], *answer["buffers"], *answer["changed"]):
             path = Path(self._folder, os.path.basename(entry["file"]))
             if path.suffix == ".raw":
                 path.unlink(missing_ok=True)

@@ -13,15 +13,16 @@ from egg.state.settings import Policy
 from egg.state.status import Status
 from egg.tools.correctness.failure import faults_of
 from egg.tools.correctness.heldout import held_out
+from egg.tools.correctness.same_work import require_same
 from egg.tools.correctness.step import LARGE_BYTE, NAN_BYTE, Step
 from egg.tools.correctness.trial import Trial, WarmLost
 from egg.tools.errors import CandidateError
 from egg.tools.problem import sized_candidate, sized_source
-from egg.tools.share import no_work
+from egg.tools.share import no_work, witnessed
 from egg.tools.store import Store
 
 Depth = Literal["search", "quick", "confirm"]
-VERSION = 5
+VERSION = 6
 SECONDS = 120.0
 SLOW_S: dict[Depth, float] = {"quick": 2.0, "search": 0.4, "confirm": 2.0}
 """A forward pass in the interpreter that takes longer is not run for the sake of every finding. A search leaves to the
@@ -40,6 +41,8 @@ class Findings:
     feedback: str
     deterministic: bool | None
     held_out: tuple[HeldOut, ...] = ()
+    work: tuple[str, ...] = ()
+    """What its calls were seen to do, where no GPU traces them."""
 
 
 def check(
@@ -75,6 +78,7 @@ def check(
             accuracy=found.accuracy,
             deterministic=found.deterministic,
             held_out=(*found.held_out, *beyond),
+            ownership=None if device.present else witnessed(found.work),
         )
 
     key = {
@@ -145,9 +149,12 @@ def examine(
             raise CandidateError(Status.CHEAT, f"the candidate replaces {', '.join(trial.tampered)}")
         if shown := no_work(replay, trial.launches):
             raise shown
+        if whole and not device.present:
+            require_same(problem, source, policy, trial.work)
         # Last, since a child whose forward pass raised answers no more.
         layouts = _strided(trial) if depth == "confirm" and not (slow or trial.random or trial.big) else ()
-        return Findings(_accuracies(trial), _notes(trial, depth), same, layouts)
+        work = tuple(sorted(frozenset[str]().union(*trial.work)))
+        return Findings(_accuracies(trial), _notes(trial, depth), same, layouts, work)
 
 
 def _steps(depth: Depth, trial: Trial, slow: bool) -> list[Step]:

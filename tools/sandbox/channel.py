@@ -11,7 +11,11 @@ MOST_BYTES = 64 << 20
 
 
 class Closed(Exception):
-    """The other side is gone, or spoke nonsense."""
+    """The other side is gone."""
+
+
+class Nonsense(Closed):
+    """What came is nothing that the other side of ours sends."""
 
 
 class Channel:
@@ -39,21 +43,24 @@ class Channel:
         """Take in what has arrived; blocks if nothing has.
 
         Raises:
-            Closed: end of stream, or a line longer than anyone may send.
+            Closed: end of stream.
+            Nonsense: a line longer than anyone may send.
         """
         try:
             data = self.end.recv(1 << 16)
         except OSError as error:
             raise Closed(str(error)) from error
-        if not data or len(self._buffer) + len(data) > MOST_BYTES:
-            raise Closed("end of stream" if not data else "too long a message")
+        if not data:
+            raise Closed("end of stream")
+        if len(self._buffer) + len(data) > MOST_BYTES:
+            raise Nonsense("too long a message")
         self._buffer += data
 
     def pop(self) -> dict[str, Any] | None:
         """The next whole value that has arrived, or None.
 
         Raises:
-            Closed: a line that is not a JSON object.
+            Nonsense: a line that is not a JSON object.
         """
         end = self._buffer.find(b"\n", self._searched)
         if end < 0:
@@ -64,10 +71,12 @@ class Channel:
         del self._buffer[: end + 1]
         try:
             value = json.loads(line)
+            if b"\\u" in line:  # perhaps half a character, which no file can hold
+                value = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
         except (ValueError, RecursionError) as error:
-            raise Closed("not JSON") from error
+            raise Nonsense("not JSON") from error
         if not isinstance(value, dict):
-            raise Closed("not an object")
+            raise Nonsense("not an object")
         return value
 
     def receive(self, seconds: float | None = None) -> dict[str, Any]:

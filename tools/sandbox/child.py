@@ -95,12 +95,8 @@ def _attempt(step: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 
 def _failure(error: BaseException) -> dict[str, Any]:
-    message = str(error)
-    value: dict[str, Any] = {
-        "type": type(error).__name__,
-        "message": message[:TRACEBACK_CHARS],
-        "traceback": "".join(traceback.format_exception(error))[-TRACEBACK_CHARS:],
-    }
+    message = _words(error)
+    value: dict[str, Any] = {"type": type(error).__name__, "message": message, "traceback": _trace(error)}
     if isinstance(error, CandidateError):
         faults = [fault.model_dump(mode="json") for fault in error.faults]
         value |= {"status": error.status.value, "feedback": error.feedback, "faults": faults}
@@ -108,15 +104,33 @@ def _failure(error: BaseException) -> dict[str, Any]:
     return {"state": _state(error), "value": value, "error": line}
 
 
+def _words(error: BaseException) -> str:
+    """What it says, cut short: it may be a candidate's, of any length, and may itself raise."""
+    try:
+        return str(error)[:TRACEBACK_CHARS]
+    except Exception:
+        return ""
+
+
+def _trace(error: BaseException) -> str:
+    """The end of its traceback and of those it came from, as Python prints them, with their words cut short."""
+    parts: list[str] = []
+    seen: BaseException | None = error
+    while seen is not None and len(parts) < 64:
+        parts.append("".join([*traceback.format_tb(seen.__traceback__), f"{type(seen).__name__}: {_words(seen)}\n"]))
+        seen = seen.__cause__
+    return "\n".join(reversed(parts))[-TRACEBACK_CHARS:]
+
+
 def _state(error: BaseException) -> State:
     """What an exception comes from, at the bottom: a limit of ours, or its own trouble."""
     while error.__cause__ is not None:
         error = error.__cause__
-    if isinstance(error, MemoryError) or any(sign in str(error) for sign in NO_MEMORY):
+    if isinstance(error, MemoryError) or any(sign in _words(error) for sign in NO_MEMORY):
         return "out_of_memory"
     if isinstance(error, PermissionError):
         return "forbidden"
-    if isinstance(error, BlockingIOError) or any(sign in str(error) for sign in NO_PROCESS):
+    if isinstance(error, BlockingIOError) or any(sign in _words(error) for sign in NO_PROCESS):
         return "process_limit"
     if isinstance(error, OSError) and error.errno in NO_ROOM:
         return "disk_limit"

@@ -17,6 +17,7 @@ State = Literal[
     "disk_limit",
     "output_limit",
     "forbidden",
+    "forged",
     "crashed",
 ]
 Grant = Literal["sockets", "tcp", "fifos", "signals", "subreaper", "modes"]
@@ -31,6 +32,7 @@ BREACHES: dict[str, tuple[Status, str]] = {
     "disk_limit": (Status.DISK_LIMIT, "it writes more than it may"),
     "output_limit": (Status.OUTPUT_LIMIT, "it prints more than it may"),
     "forbidden": (Status.FORBIDDEN, "it tries what the sandbox forbids"),
+    "forged": (Status.CHEAT, "something was written where only its process's own answers go"),
 }
 """The verdict on a candidate that ran into one of these."""
 

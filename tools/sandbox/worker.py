@@ -13,7 +13,7 @@ from time import monotonic
 from typing import Any, Self, cast
 
 from egg.state.errors import MachineError
-from egg.tools.sandbox.channel import Channel, Closed
+from egg.tools.sandbox.channel import Channel, Closed, Nonsense
 from egg.tools.sandbox.parent import Ended, Lost, Zygote
 from egg.tools.sandbox.records import TOLD, Bounds, Reply, State, printable
 from egg.tools.sandbox.removal import remove
@@ -22,6 +22,7 @@ PATIENCE = 4.0
 """How many times its limit a child may take, if the machine is so busy that it gets less processor time than that."""
 LOCK_DOWN_S = 60.0
 LEAST_OWED = 0.05
+GONE = "it went on without the channel to the judge, which it closed or lost, and was ended"
 """Seconds of processor time below which it has had its share."""
 
 
@@ -101,7 +102,8 @@ class Worker:
         return None
 
     def _wait(self, seconds: float) -> Reply:
-        deadline, last = monotonic() + seconds, monotonic() + seconds * PATIENCE
+        began = monotonic()
+        deadline, last = began + seconds, began + seconds * PATIENCE
         before, _ = processor_seconds(self._pid)
         sources: list[Any] = [self._channel.end, self._output]
         try:
@@ -112,7 +114,7 @@ class Worker:
                     used, wants = processor_seconds(self._pid)
                     owed = seconds - (used - before)
                     if not wants or owed < LEAST_OWED or deadline >= last:
-                        return self._fail("timeout", f"no answer within {seconds:g} s")
+                        return self._fail("timeout", _too_long(seconds, used - before, monotonic() - began))
                     deadline = min(last, monotonic() + owed)
                 if self._output in ready and not self._drain():
                     sources.remove(self._output)
@@ -120,6 +122,8 @@ class Worker:
                     return self._fail_flooded()
                 if self._channel.end in ready:
                     self._channel.feed()
+        except Nonsense as said:
+            return self._fail("forged", str(said))
         except Closed:
             return self._fail("crashed", "")
         return self._take(answer)
@@ -127,7 +131,7 @@ class Worker:
     def _take(self, answer: dict[str, Any]) -> Reply:
         state, value, error = answer.get("state"), answer.get("value"), answer.get("error", "")
         if not isinstance(state, str) or state not in TOLD or not isinstance(value, dict):
-            return self._fail("crashed", "an answer that is none")
+            return self._fail("forged", "an answer that is none")
         while not self._flooded() and select.select([self._output], [], [], 0)[0] and self._drain():
             pass
         if self._flooded():
@@ -148,7 +152,7 @@ class Worker:
             error = f"died of {_signal(-ended.code)}" if died else f"ended with code {ended.code} unasked"
             if ended.code == -signal.SIGKILL:  # not by us: the kernel kills what takes the machine's last memory
                 state = "out_of_memory"
-        self._failed = Reply(state, {}, error or "the child is gone", self._text())
+        self._failed = Reply(state, {}, error or GONE, self._text())
         return self._failed
 
     def _flooded(self) -> bool:
@@ -177,6 +181,14 @@ class Worker:
 
     def _text(self) -> str:
         return self._tail.decode(errors="replace")
+
+
+def _too_long(seconds: float, used: float, wall: float) -> str:
+    """A limit is one of processor time where the machine is busy, so both are told."""
+    said = f"no answer within {seconds:.3g} s"
+    if wall < 1.1 * seconds:
+        return said
+    return f"{said} of its own: {used:.3g} s of processor time in {wall:.3g} s, on a machine that is busy"
 
 
 def _signal(number: int) -> str:

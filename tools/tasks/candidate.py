@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any
 
 import torch
+from triton.runtime.interpreter import GridExecutor, InterpretedFunction
 
 from egg.state.evaluation import Status
 from egg.tools.errors import CandidateError
@@ -27,8 +28,9 @@ from egg.tools.tasks.launches import Launches
 from egg.tools.tasks.libdevice import teach_interpreter
 from egg.tools.tasks.memory import digests, poison, tensors_of
 from egg.tools.tasks.module import build_model, load_inputs, load_module, set_policy, set_seed, share_weights
+from egg.tools.tasks.noted import Noted, watch_launches
 from egg.tools.tasks.quick import make_quick
-from egg.tools.tasks.raw import dump
+from egg.tools.tasks.raw import count, dump
 from egg.tools.tasks.replay import replay
 from egg.tools.tasks.tamper import Tampering
 from egg.tools.tasks.weights import Weights
@@ -50,9 +52,10 @@ def serve(payload: Json) -> Generator[Json, Json, None]:
 
     Yields:
         First `weights`: "" or how its state differs from the reference's, and the `parameters`' names. Then for
-        `{"do": "call", "name", "case", "poison", "fresh", "data"}` the entries of `outputs` and of updated `buffers`,
-        numbers of `mutated` inputs and `seconds`; for `{"do": "replay", "case", "poison", "fresh"}` what
-        `replay.replay` found. Always `launches` and `tampered`.
+        `{"do": "call", "name", "case", "poison", "fresh", "most", "data"}` the entries of `outputs` (`most` of them at
+        most), of updated `buffers` and of `changed` inputs, numbers of these (`mutated`), the `work` that was noted and
+        `seconds`; for `{"do": "replay", "case", "poison", "fresh", "most"}` what `replay.replay` found. Always
+        `launches` and `tampered`.
 
     Raises:
         CandidateError: whatever the candidate raised, with the line of its source.
@@ -62,6 +65,7 @@ def serve(payload: Json) -> Generator[Json, Json, None]:
         watch_memory()
         teach_interpreter()
         make_quick()
+    noted = _watched() if device == "cpu" else None  # within what sees launches: a grid is the candidate's to compute
     launches = Launches()
     tampering = Tampering(sys.modules[__name__], Calls, cases, memory, module, weights, Weights)
     wait = torch.cuda.synchronize if device == "cuda" else lambda: None
@@ -73,7 +77,7 @@ def serve(payload: Json) -> Generator[Json, Json, None]:
     try:
         model, differs = _construct(payload, problem, shared)
         del shared
-        calls = Calls(model, problem, device, launches, wait)
+        calls = Calls(model, problem, device, launches, wait, noted)
         names = sorted(name for name, _ in model.named_parameters())
         answer: Json = {"weights": differs, "parameters": names}
         while True:
@@ -107,8 +111,17 @@ def _construct(payload: Json, problem: ModuleType, shared: dict[str, torch.Tenso
 class Calls:
     """Calls of one model, on inputs that keep their addresses and change their contents, or have new addresses."""
 
-    def __init__(self, model: torch.nn.Module, problem: ModuleType, device: str, launches: Launches, wait: Any) -> None:
+    def __init__(
+        self,
+        model: torch.nn.Module,
+        problem: ModuleType,
+        device: str,
+        launches: Launches,
+        wait: Any,
+        noted: Noted | None,
+    ) -> None:
         self.model, self.problem, self.device, self.launches, self.wait = model, problem, device, launches, wait
+        self.noted = noted
         self.weights = Weights(model)
         self.folder = Path.cwd()
         self.inputs: list[Any] = []
@@ -124,12 +137,14 @@ class Calls:
             honest = self.first or _copies(self._call(message, nullcontext())[0])
             run = replay(lambda within: self._call(message, within)[0], honest, self.launches)
             return {"replay": run}
-        output, mutated = self._call(message, nullcontext())
+        output, mutated = self._call(message, self.noted.forward() if self.noted else nullcontext())
         name, data = message["name"], message["data"]
         answer = {
             "outputs": dump(output, self.folder, name, self.inputs, self.kept, data=data),
             "buffers": dump(self.weights.updated(), self.folder, f"{name}-buffers", data=data),
             "mutated": mutated,
+            "changed": dump(self._changed(mutated), self.folder, f"{name}-inputs", data=data),
+            "work": sorted(self.noted.done) if self.noted else [],
             "seconds": self.seconds,
             "digest": str(digests(output)),
         }
@@ -150,9 +165,17 @@ class Calls:
             output = self.model(*self.inputs)
             self.wait()
         self.seconds = perf_counter() - began
-        self.sizes = [tensor.nbytes for tensor in tensors_of(output)]
+        most = message["most"]
+        if count(output, most) > most:
+            said = f"the result has more than {most} parts, many times as many as the reference's"
+            raise CandidateError(Status.WRONG_SHAPE, said)
+        self.sizes = [_bytes(tensor) for tensor in tensors_of(output)]
         mutated = [n for n, (old, new) in enumerate(zip(before, digests(self.inputs), strict=True)) if old != new]
         return output, mutated
+
+    def _changed(self, mutated: list[int]) -> dict[str, torch.Tensor]:
+        inputs = tensors_of(self.inputs)
+        return {str(number): inputs[number] for number in mutated}
 
     def _keep(self, output: Any) -> None:
         size = sum(self.sizes)
@@ -174,6 +197,24 @@ class Calls:
                 old.copy_(new)
             else:
                 self.inputs[place] = new
+
+
+def _watched() -> Noted:
+    """Notes of what forward passes do; what the interpreter itself does is not among them."""
+    noted = Noted()
+    watch_launches(noted, InterpretedFunction)
+    start: Any = GridExecutor.__call__
+
+    def interpret(executor: Any, *args: Any, **kwargs: Any) -> Any:
+        with noted.aside():
+            return start(executor, *args, **kwargs)
+
+    GridExecutor.__call__ = interpret
+    return noted
+
+
+def _bytes(tensor: torch.Tensor) -> int:
+    return tensor.numel() * tensor.element_size()
 
 
 def _copies(value: Any) -> list[torch.Tensor]:

@@ -38,7 +38,8 @@ def serve(payload: Json) -> Generator[Json, Json, None]:
             to find out what the problem is like.
 
     Yields:
-        First `random`, `scales`, the `parameters`' names and the `bytes` of inputs and outputs. Then for
+        First `random`, `scales`, the `parameters`' names, the `bytes` of inputs and
+        outputs and the number of `parts` of the output. Then for
         `{"do": "judge", "case", "name", "answer"}` `faults`, `accuracy`, `bits` and a `finding`; for
         `{"do": "draws", "case", "name", "answers"}` the same; for `{"do": "show", "case", "answer"}` values side by
         side. An `answer` is what the candidate's child said, which may be forged.
@@ -79,7 +80,13 @@ class Referee:
         random = usual.drew and is_random(self.reference, first)
         self.scales = traits and not random and scales_with_inputs(self.reference, first)
         names = [name for name, _ in self.reference.model.named_parameters()]
-        return {"random": random, "scales": self.scales, "parameters": sorted(names), "bytes": size}
+        return {
+            "random": random,
+            "scales": self.scales,
+            "parameters": sorted(names),
+            "bytes": size,
+            "parts": len(usual.forms),
+        }
 
     def judge(self, message: Json) -> Json:
         """`faults` of one case, `accuracy` of each output, `bits` (equal for equal outputs) and a `finding`."""
@@ -90,6 +97,7 @@ class Referee:
         finding, bits = "", str(digests(found))
         if not faults:
             faults = self._values(case, name, found, right, accuracy)
+            faults += self._inputs(case, name, answer, right, accuracy) if not faults else []
             faults += self._buffers(case, name, answer, right, accuracy) if not faults else []
             if faults and case["weights"] == "moved" and self._ignores_buffers(case, found):
                 finding, faults = IGNORES_BUFFERS, []
@@ -143,7 +151,7 @@ class Referee:
         usual = self.reference.usual(case)
         if self._known and self._known[0] == plain:
             return self._known[1]._replace(usual=usual)
-        exact = self.reference.exact(plain, usual.output)
+        exact = self.reference.exact(plain, usual.output, usual.changed)
         right = Right(usual, exact, self.reference.moved(plain, exact))
         if not self._known and sum(t.numel() for t in tensors_of([exact.output])) <= REMEMBERED:
             self._known = plain, right
@@ -196,6 +204,35 @@ class Referee:
 
     def _values_of(self, value: Any) -> list[torch.Tensor]:
         return [torch.as_tensor(leaf, device=self.reference.device) for _, leaf in leaves(value) if leaf is not None]
+
+    def _inputs(self, case: Case, name: str, answer: Json, right: Right, accuracy: list[Json]) -> list[Fault]:
+        """Inputs that the reference changes must become what it makes of them."""
+        told = {str(entry["place"]): entry for entry in answer["changed"]}
+        before = (
+            tensors_of(case_inputs(self.reference.module, case, self.reference.device)) if right.usual.inputs else []
+        )
+        faults = []
+        for number, own in right.usual.inputs.items():
+            place, left = f"input {number}", number not in answer["mutated"]
+            found: torch.Tensor | None = before[number]
+            if not left:
+                entry = told.get(f"output['{number}']")
+                known = entry is not None and entry["kind"] == "tensor" and entry["shape"] == list(own.shape)
+                found = read(entry, self.folder, self.reference.device) if entry and known else None
+            if found is None or found.shape != own.shape or found.dtype != own.dtype:
+                return [Fault(kind=Status.CHEAT, case=name, output=place, text=f"{place} as announced is not there")]
+            oracle = right.exact.inputs.get(number, own)
+            errors = judge_values(found, own, oracle)
+            if errors.judged:
+                accuracy.append(_accuracy(case, place, errors.error, errors.reference, errors.budget, right.exact.by))
+            if errors.within:
+                continue
+            wrong = mismatch(name, place, found, oracle, errors)
+            if left:
+                said = f"{place} is changed in place by the reference's forward pass, and left alone by this one"
+                wrong = wrong.model_copy(update={"text": said})
+            faults.append(wrong)
+        return faults
 
     def _buffers(self, case: Case, name: str, answer: Json, right: Right, accuracy: list[Json]) -> list[Fault]:
         """Running statistics and the like, where the candidate has buffers of the same names."""

@@ -12,6 +12,7 @@ from egg.state.fault import Fault
 from egg.tools.errors import CandidateError
 
 REASON_LINES = 12
+REASON_CHARS = 4000
 
 
 def explain(error: Exception, source: str) -> CandidateError:
@@ -24,7 +25,7 @@ def explain(error: Exception, source: str) -> CandidateError:
     if isinstance(error, OutOfResources):
         needs = f"it needs {error.required} of {error.name}, the GPU has {error.limit}"
         return CandidateError(Status.COMPILE_ERROR, f"the kernel does not fit: {needs}. Smaller blocks or fewer stages")
-    said = str(error)
+    said = words_of(error)
     if out_of_memory(error):
         return CandidateError(Status.OUT_OF_MEMORY, _first_line(said))
     if "CUDA error" in said or "CUDA driver error" in said or "Triton Error [CUDA]" in said:
@@ -37,9 +38,17 @@ def explain(error: Exception, source: str) -> CandidateError:
     return _told(status, said + _hint(said), line)
 
 
+def words_of(error: BaseException) -> str:
+    """What an exception says, cut short; a class of the candidate's may raise when it is asked."""
+    try:
+        return str(error)[:REASON_CHARS]
+    except Exception:
+        return ""
+
+
 def out_of_memory(error: BaseException) -> bool:
     """Whether an allocation failed, on the GPU or on the host."""
-    return isinstance(error, (MemoryError, torch.OutOfMemoryError)) or "can't allocate memory" in str(error)
+    return isinstance(error, (MemoryError, torch.OutOfMemoryError)) or "can't allocate memory" in words_of(error)
 
 
 def _told(status: Status, said: str, line: int | None) -> CandidateError:
@@ -54,7 +63,7 @@ def _reason(error: BaseException) -> str:
     """The innermost message, since Triton wraps what it meets in a called function."""
     while error.__cause__ is not None:
         error = error.__cause__
-    text = getattr(error, "error_message", None) or str(error)
+    text = str(getattr(error, "error_message", None) or words_of(error))[:REASON_CHARS]
     return "\n".join(text.strip().splitlines()[-REASON_LINES:])
 
 

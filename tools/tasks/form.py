@@ -29,12 +29,16 @@ def _leaf_fault(entry: Entry, right: Entry) -> Fault | None:
     said: tuple[Status, str] | None = None
     if entry["odd"]:
         said = Status.CHEAT, f"is a {str(entry['odd'])[:80]}, not a plain tensor"
+    elif entry["layout"] not in ("", right["layout"]):
+        said = Status.WRONG_SHAPE, f"is {str(entry['layout'])[:40]}; return its elements as they are"
     elif shape != right["shape"]:
         said = Status.WRONG_SHAPE, f"has shape {shape}, expected {right['shape']}"
     elif entry["dtype"] != right["dtype"]:
         said = Status.WRONG_DTYPE, f"is {entry['dtype']}, expected {right['dtype']}"
     elif entry["device"] != right["device"]:
         said = Status.WRONG_DTYPE, f"is on {str(entry['device'])[:20]}, expected on {right['device']}"
+    elif len(entry["stride"]) != len(shape):  # sparse, as the reference's
+        return None
     elif overlapping(entry) and not overlapping(right):
         strides = entry["stride"]
         said = Status.WRONG_SHAPE, f"is one value expanded (strides {strides}): several elements share their memory"

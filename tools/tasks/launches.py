@@ -4,7 +4,8 @@ A launch is the candidate's own if the text of the kernel stands in the candidat
 torch.compile or a library launches through Triton is not.
 """
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -57,7 +58,9 @@ class Launches:
         plain = interpreter.GridExecutor.__call__
 
         def call(executor: Any, *args: Any, **kwargs: Any) -> Any:
-            grid = () if callable(executor.grid) else tuple(int(size) for size in executor.grid)
+            if callable(executor.grid):  # before the launch, as on a GPU: what it computes is not the kernel's
+                executor.grid = tuple(executor.grid(_arguments(executor.fn, args, kwargs)))
+            grid = tuple(int(size) for size in executor.grid)
             name = str(getattr(executor.fn, "__name__", ""))
             seen = Launch(name, grid, self._is_own(executor.fn), name)
             return self._launch(seen, lambda: plain(executor, *args, **kwargs))
@@ -79,3 +82,8 @@ class Launches:
     def _is_own(self, function: Any) -> bool:
         code = getattr(function, "__code__", None)
         return code is not None and code.co_filename == self.source
+
+
+def _arguments(function: Any, args: Any, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    names = inspect.signature(function).parameters
+    return inspect.getcallargs(function, *args, **{name: value for name, value in kwargs.items() if name in names})

@@ -25,7 +25,9 @@ def digests(value: Any) -> list[tuple[Any, ...]]:
 
 def digest(tensor: torch.Tensor) -> tuple[Any, ...]:
     """Shape, type, and a sum over the bits in which places count (Dietzfelbinger's multiply-shift, 64 bits)."""
-    flat = tensor.detach().contiguous().reshape(-1).view(torch.uint8)
+    if tensor.layout is not torch.strided:
+        return tuple(tensor.shape), str(tensor.dtype), str(tensor.layout)
+    flat = tensor.detach().resolve_conj().resolve_neg().contiguous().reshape(-1).view(torch.uint8)
     flat = flat.view(torch.int64) if flat.numel() % 8 == 0 and flat.data_ptr() % 8 == 0 else flat
     total = torch.zeros((), dtype=torch.int64, device=tensor.device)
     for start in range(0, flat.numel(), CHUNK):

@@ -2,18 +2,19 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import torch
 
 from egg.tools.tasks.memory import tensors_of
 
 Entry = dict[str, Any]
-"""`place`; `kind`: tensor, number or none; and of a tensor `shape`, `dtype`, `stride`, `device`, `odd` (the name of
-its class or its own attributes if it is not plain), `aliases` (numbers of the inputs in whose memory it lies),
-`overlaps` (places of outputs before it that share elements with it) and `reused` (it lies where an earlier call's
-output still lies)."""
+"""`place`; `kind`: tensor, number or none; and of a tensor `shape`, `dtype`, `stride`, `device`, `layout` (what keeps
+its elements from lying in memory as they are: sparse, negated when it is read; or ""), `odd` (the name of its class or
+its own attributes if it is not plain), `aliases` (numbers of the inputs in whose memory it lies), `overlaps` (places of
+outputs before it that share elements with it) and `reused` (it lies where an earlier call's output still lies)."""
 LEFT_OUT = "-"
 """File of an entry whose bytes were not written."""
 
@@ -29,20 +30,21 @@ def forms(value: Any, inputs: Any = (), earlier: Any = ()) -> list[tuple[Entry, 
             continue
         tensor = leaf if isinstance(leaf, torch.Tensor) else torch.tensor(leaf)
         odd = _odd(tensor)
-        where = 0 if odd or not tensor.numel() else tensor.untyped_storage().data_ptr()
+        layout = "" if odd else layout_of(tensor)
+        sparse = tensor.layout is not torch.strided
+        where = 0 if odd or sparse or not tensor.numel() else tensor.untyped_storage().data_ptr()
         entry: Entry = {
             "place": place,
             "kind": "tensor" if leaf is tensor else "number",
             "shape": list(tensor.shape),
             "dtype": str(tensor.dtype).removeprefix("torch."),
-            "stride": [] if odd else list(tensor.stride()),
+            "stride": [] if odd or sparse else list(tensor.stride()),
             "device": tensor.device.type if leaf is tensor else "",
             "odd": odd,
+            "layout": layout,
             "reused": where in taken,
             "aliases": [number for number, owner in enumerate(owners) if where and owner == where],
-            "overlaps": [
-                e["place"] for e, t in found if where and t is not None and not e["odd"] and _share(t, tensor)
-            ],
+            "overlaps": [e["place"] for e, t in found if where and _plain(t, e) and _share(t, tensor)],
         }
         found.append((entry, tensor))
     return found
@@ -54,10 +56,10 @@ def dump(
     """Write every tensor of a nest; its entries, with the `file` of each."""
     entries: list[Entry] = []
     for entry, tensor in forms(value, inputs, earlier):
-        written = data and tensor is not None and not entry["odd"]
+        written = data and tensor is not None and not entry["odd"] and tensor.layout is torch.strided
         name = f"{prefix}-{len(entries)}.raw" if written else LEFT_OUT
         if tensor is not None and written:
-            plain = tensor.detach().contiguous().reshape(-1)
+            plain = tensor.detach().resolve_conj().resolve_neg().contiguous().reshape(-1)
             plain.view(torch.uint8).cpu().numpy().tofile(folder / name)
         entries.append({**entry, "file": name})
     return entries
@@ -92,6 +94,22 @@ def leaves(value: Any, place: str = "output") -> Iterator[tuple[str, Any]]:
             yield from leaves(item, f"{place}[{key!r}]")
     else:
         raise TypeError(f"{place} is a {type(value).__name__}, neither tensor nor number")
+
+
+def _plain(tensor: torch.Tensor | None, entry: Entry) -> TypeGuard[torch.Tensor]:
+    return tensor is not None and not entry["odd"] and tensor.layout is torch.strided
+
+
+def layout_of(tensor: torch.Tensor) -> str:
+    """What keeps its elements from lying in memory as they are; "" if nothing does."""
+    if tensor.layout is not torch.strided:
+        return str(tensor.layout).removeprefix("torch.")
+    return "negated when it is read" if tensor.is_neg() else "conjugated when it is read" if tensor.is_conj() else ""
+
+
+def count(value: Any, most: int) -> int:
+    """How many leaves a nest has, or `most` + 1 if there are more."""
+    return sum(1 for _ in islice(leaves(value), most + 1))
 
 
 def _odd(tensor: torch.Tensor) -> str:

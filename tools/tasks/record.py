@@ -56,7 +56,7 @@ def _recorded(payload: Json, desk: Desk) -> Json:
     operators = Operators(recorder)
     try:
         candidate = load_module(payload["source"], "candidate")
-        model = _without_data(candidate.ModelNew, problem)
+        model = without_data(candidate.ModelNew, problem)
         with torch.no_grad(), NotCuda(), operators:
             model(*inputs)
     except Exception as error:
@@ -76,7 +76,7 @@ def merged(launches: list[Seen]) -> list[Seen]:
     return [firsts[key].model_copy(update={"calls": count}) for key, count in counts.items()]
 
 
-def _without_data(class_: type[torch.nn.Module], problem: ModuleType) -> torch.nn.Module:
+def without_data(class_: type[torch.nn.Module], problem: ModuleType) -> torch.nn.Module:
     """The module on the meta device; constructed on the CPU first if its constructor needs real values."""
     try:
         return build_model(class_, problem, 0, "meta").to(META)

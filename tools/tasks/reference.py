@@ -1,5 +1,6 @@
 """For the trusted child: what the reference gives under the policy, and what exact arithmetic would."""
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from copy import deepcopy
 from types import ModuleType
@@ -32,6 +33,8 @@ class Usual(NamedTuple):
     forms: list[Entry]
     changed: list[int]
     """Numbers of the inputs that it changes itself."""
+    inputs: dict[int, torch.Tensor]
+    """What it makes of these."""
     buffers: dict[str, torch.Tensor]
     """Those that it updates."""
     drew: bool
@@ -43,6 +46,7 @@ class Exact(NamedTuple):
 
     output: Any
     buffers: dict[str, torch.Tensor]
+    inputs: dict[int, torch.Tensor]
     by: str
 
 
@@ -74,22 +78,26 @@ class Reference:
         entries = [entry for entry, _ in forms(output, inputs, self.kept)]
         if sum(tensor.nbytes for tensor in tensors_of(output)) <= KEPT_BYTES:
             self.kept = output
-        return Usual(output, entries, changed, buffers, drew)
+        after = tensors_of(inputs)
+        return Usual(output, entries, changed, {n: after[n] for n in changed}, buffers, drew)
 
-    def exact(self, case: Case, usual: Any) -> Exact:
-        """The same in float64; by slices of the batch where that does not fit; in float32, or as it is, if need be."""
+    def exact(self, case: Case, usual: Any, changed: Sequence[int] = ()) -> Exact:
+        """The same in float64; by slices of the batch where that does not fit; in float32, or as it is, if need be.
+
+        `changed`: numbers of the inputs whose contents afterwards are wanted too.
+        """
         set_policy(Policy.IEEE)
         try:
             for dtype in (torch.float64, torch.float32):
                 try:
-                    return self._wide(case, dtype)
+                    return self._wide(case, dtype, changed)
                 except torch.OutOfMemoryError:
                     self.free()
                     if dtype is torch.float64 and (sliced := self._sliced(case, usual)) is not None:
-                        return Exact(sliced, {}, "float64 in slices")
+                        return Exact(sliced, {}, {}, "float64 in slices")
                 except (RuntimeError, TypeError, NotImplementedError):
                     continue
-            return self._wide(case, None)
+            return self._wide(case, None, changed)
         finally:
             set_policy(self.policy)
 
@@ -119,12 +127,16 @@ class Reference:
         if self.device == "cuda":
             torch.cuda.empty_cache()
 
-    def _wide(self, case: Case, dtype: torch.dtype | None) -> Exact:
+    def _wide(self, case: Case, dtype: torch.dtype | None, changed: Sequence[int]) -> Exact:
         self.weights.put(case["weights"], case["seed"])
         model = deepcopy(self.model)  # it is about to be changed in type
         weights = Weights(model.to(dtype) if dtype else model)
-        output = self._run(model, case_inputs(self.module, case, self.device), case["draw"], dtype)
-        return Exact(output, weights.updated(), str(dtype).removeprefix("torch.") if dtype else "its own type")
+        inputs = case_inputs(self.module, case, self.device)
+        if dtype is not None:
+            inputs = tree_map(lambda value: _as(value, dtype), inputs)
+        output, after = self._run(model, inputs, case["draw"], dtype), tensors_of(inputs)
+        kept = {n: after[n] for n in changed}
+        return Exact(output, weights.updated(), kept, str(dtype).removeprefix("torch.") if dtype else "its own type")
 
     def _run(self, model: torch.nn.Module, inputs: list[Any], draw: int, dtype: torch.dtype | None) -> Any:
         usual = torch.get_default_dtype()
