@@ -22,6 +22,7 @@ from egg.tools.sandbox.pool import forget
 from egg.tools.store import Store, digest
 
 VERSION = 3
+TASK = "egg.tools.tasks.kernel:serve"
 BOUNDS = Bounds(seconds=60)
 SECONDS = 180.0
 """For one kernel."""
@@ -51,6 +52,15 @@ class Compilers:
         self._room = threading.BoundedSemaphore(CORES)
         self._lock = threading.Lock()
         self._idle: list[tuple[int, Worker]] = []
+        self._opening = threading.Lock()
+        self._readied: int | None = None
+
+    def ready(self) -> None:
+        """Open the first one before it is needed; once in a process."""
+        with self._opening:
+            if self._readied != os.getpid():
+                self._readied = os.getpid()
+                self._idle.append((os.getpid(), open_worker(TASK, {}, BOUNDS)))
 
     def compile(self, job: Job, target: str) -> Compiled:
         """Without looking whether it is known.
@@ -86,12 +96,12 @@ class Compilers:
         return reply
 
     def _take(self) -> Worker:
-        with self._lock:
+        with self._opening, self._lock:  # the first one may be on its way
             while self._idle:
                 owner, worker = self._idle.pop()
                 if owner == os.getpid():
                     return worker
-        return open_worker("egg.tools.tasks.kernel:serve", {}, BOUNDS)
+        return open_worker(TASK, {}, BOUNDS)
 
     def _dismiss(self) -> None:
         with self._lock:
@@ -164,6 +174,7 @@ class Batch:
         self._futures.clear()
 
     def __enter__(self) -> Self:
+        self._pool.submit(_compilers.ready)  # while the candidate's host code gets going; who needs it reports failure
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:

@@ -19,6 +19,7 @@ JOB: dict[str, Any] = {"name": "k", "ttir": "module {}", "options": {}, "lines":
 @pytest.fixture
 def batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Batch:
     monkeypatch.setattr(kernels._compilers, "compile", lambda job, target: Compiled(registers=len(job.ttir)))
+    monkeypatch.setattr(kernels._compilers, "ready", lambda: None)
     return Batch(detect_device("sm_90"), Store(tmp_path, tmp_path / "cache"))
 
 
