@@ -253,3 +253,12 @@ def test_sources_that_are_none() -> None:
 def test_the_expert_library_and_our_problems_pass() -> None:
     for file in Path(__file__).parents[2].glob("evals/problems/*.py"):
         assert refusal(file.read_text().replace("class Model(", "class ModelNew(")) is None, file
+
+
+def test_a_byte_order_mark_is_no_syntax_error() -> None:
+    assert refusal("\ufeffclass ModelNew:\n    pass\n") is None
+
+
+def test_what_is_said_of_half_a_character_can_be_written() -> None:
+    refused = refusal("class ModelNew:\n    pass\n\ngetattr(ModelNew, '__\\ud800__')\n")
+    assert refused and refused.feedback.encode()

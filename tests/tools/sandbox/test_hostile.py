@@ -22,7 +22,7 @@ HOSTILE = {
     "attacks:fill_deleted_files": "disk_limit",
     "attacks:print_a_gigabyte": "output_limit",
     "attacks:kill_parents_group": "forbidden",
-    "attacks:forge_nonsense": "crashed",
+    "attacks:forge_nonsense": "forged",
     "attacks:leave_daemon": "done",
 }
 WITH_PROGRAMS = {"attacks:leave_daemon", "attacks:fork_bomb"}
