@@ -8,6 +8,8 @@ from time import monotonic
 from typing import Any
 
 MOST_BYTES = 64 << 20
+LOST_CODE = 74
+"""With which a child ends that cannot write to its channel (EX_IOERR)."""
 
 
 class Closed(Exception):

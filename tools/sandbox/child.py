@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, NoReturn
 
 from egg.tools.errors import CandidateError
-from egg.tools.sandbox.channel import Channel, Closed
+from egg.tools.sandbox.channel import LOST_CODE, Channel, Closed
 from egg.tools.sandbox.confine import confine
 from egg.tools.sandbox.layers import Layer
 from egg.tools.sandbox.records import Bounds, State
@@ -56,7 +56,7 @@ def live(
         _answer(task, payload, channel)
         code = 0
     except Closed:
-        pass
+        code = LOST_CODE
     except BaseException:
         traceback.print_exc()
     finally:

@@ -13,7 +13,7 @@ from time import monotonic
 from typing import Any, Self, cast
 
 from egg.state.errors import MachineError
-from egg.tools.sandbox.channel import Channel, Closed, Nonsense
+from egg.tools.sandbox.channel import LOST_CODE, Channel, Closed, Nonsense
 from egg.tools.sandbox.parent import Ended, Lost, Zygote
 from egg.tools.sandbox.records import TOLD, Bounds, Reply, State, printable
 from egg.tools.sandbox.removal import remove
@@ -22,7 +22,7 @@ PATIENCE = 4.0
 """How many times its limit a child may take, if the machine is so busy that it gets less processor time than that."""
 LOCK_DOWN_S = 60.0
 LEAST_OWED = 0.05
-GONE = "it went on without the channel to the judge, which it closed or lost, and was ended"
+GONE = "its process closed the channel through which it answers, or went on without it, and was ended"
 """Seconds of processor time below which it has had its share."""
 
 
@@ -150,6 +150,7 @@ class Worker:
         elif state == "crashed" and ended.code is not None and not error:
             died = ended.code < 0
             error = f"died of {_signal(-ended.code)}" if died else f"ended with code {ended.code} unasked"
+            error = GONE if ended.code == LOST_CODE else error
             if ended.code == -signal.SIGKILL:  # not by us: the kernel kills what takes the machine's last memory
                 state = "out_of_memory"
         self._failed = Reply(state, {}, error or GONE, self._text())
