@@ -19,8 +19,8 @@ from torch.utils._pytree import tree_leaves
 from egg.tools.operators import computes
 
 MOST, LONGEST = 256, 300
-NOT_ON_A_GPU = frozenset(("numpy", "__array__", "__dlpack__", "tolist"))
-READS = frozenset(("item", "__float__", "__int__", "__bool__", "__index__", "untyped_storage", "storage"))
+NOT_ON_A_GPU = frozenset(("numpy", "__array__", "__dlpack__"))
+READS = frozenset(("item", "tolist", "__float__", "__int__", "__bool__", "__index__", "untyped_storage", "storage"))
 """Ways by which values leave PyTorch, to be computed with elsewhere."""
 PLAIN = (bool, int, float, str, type(None))
 
@@ -75,8 +75,7 @@ class Functions(TorchFunctionMode):
             return func(*args, **(kwargs or {}))
         if name in NOT_ON_A_GPU:
             raise TypeError(
-                f"can't convert cuda:0 device type tensor to numpy, or to Python's numbers ({name}): "
-                "the forward pass computes on the GPU"
+                f"can't convert cuda:0 device type tensor to numpy ({name}): the forward pass computes on the GPU"
             )
         if name in READS:
             noted.note(f"{name} of a tensor")

@@ -42,7 +42,7 @@ def test_sizes_tell() -> None:
 
 
 def test_what_a_gpu_has_not_is_kept_from_the_candidate() -> None:
-    for call in ("y.numpy()", "y.tolist()", "y.__array__()"):
+    for call in ("y.numpy()", "y.__array__()"):
         reply = run("tests.tools.tasks.noted_child:noted", {"source": MODEL.format(body=f"return {call}")})
         assert reply.value["type"] == "TypeError" and "cuda" in reply.error
 

@@ -15,8 +15,8 @@ from egg.tools.device import detect_device
 from egg.tools.errors import CandidateError
 from egg.tools.exclusive import exclusive
 from egg.tools.store import Store
-from egg.tools.timing import measure as timing
 from egg.tools.timing import interleave, session
+from egg.tools.timing import measure as timing
 from egg.tools.timing.interleave import Plan, Taken, sessions
 from egg.tools.timing.measure import Floors, Measurement
 from egg.tools.timing.session import Samples
