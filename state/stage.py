@@ -18,7 +18,6 @@ class StageSpec(Record):
     step: int = Field(description="Its place in the run; orders the ledger")
     group: Group = Field(description="The only decisions it may change")
     goal: str
-    guide: str = Field(description="Topic of the expert guide its agents may read")
     metrics: tuple[str, ...] = Field(description="Static or measured metrics that speak for or against a change")
     rounds: int = Field(ge=1, description="Kernels to try at most, repairs not counted")
     repairs: int = Field(ge=0, description="Repairs of one broken kernel at most")

@@ -52,7 +52,6 @@ def seed_state(run_dir: Path) -> AgentState:
             step=1,
             group="structure",
             goal="Write a correct kernel.",
-            guide="structure",
             metrics=("launches", "bytes"),
             rounds=2,
             repairs=3,
