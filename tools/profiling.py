@@ -7,17 +7,13 @@ from time import perf_counter
 from egg import __version__
 from egg.state.errors import UserError
 from egg.state.profiled import Profiled
-from egg.state.settings import Policy, Settings
+from egg.state.settings import Policy
 from egg.tools.ceilings import ceilings
-from egg.tools.device import detect_device
 from egg.tools.diagnosis import diagnose
 from egg.tools.errors import CandidateError
-from egg.tools.judgement import read_source
+from egg.tools.given import given
 from egg.tools.known_error import known_error
-from egg.tools.problem import load_problem
 from egg.tools.profile import profile_forward
-from egg.tools.store import Store
-from egg.tools.workload import analyse
 
 
 def profile_file(
@@ -38,15 +34,9 @@ def profile_file(
         MachineError: the profile itself failed.
     """
     began = perf_counter()
-    if policy not in list(Policy):
-        raise UserError(f"unknown policy {policy!r}; known: {', '.join(Policy)}")
-    source = read_source(Path(kernel_file))
-    device = detect_device(target)
-    settings = Settings.model_validate({"policy": policy, "target": target})
-    problem, store = load_problem(str(problem_file)), Store()
-    workload = analyse(problem, settings.policy, store)
+    problem, workload, source, device, policy, store = given(problem_file, kernel_file, policy, target)
     try:
-        found = profile_forward(problem, source, device, settings.policy, store, counters=counters)
+        found = profile_forward(problem, source, device, policy, store, counters=counters)
     except CandidateError as error:
         why = " ".join(error.feedback.split())[:300]
         raise UserError(f"{kernel_file}: cannot be profiled: {error.status}: {why}; see: egg check") from None
@@ -56,10 +46,10 @@ def profile_file(
         problem_digest=problem.digest,
         kernel=str(kernel_file),
         kernel_digest=sha256(source.encode()).hexdigest(),
-        policy=settings.policy,
+        policy=policy,
         device=device,
         ceilings=rates,
-        profile=diagnose(found, workload, device, settings.policy, rates),
+        profile=diagnose(found, workload, device, policy, rates),
         estimate_error=known_error(device.target) if found.source == "estimate" else None,
         egg_version=__version__,
         seconds=round(perf_counter() - began, 2),

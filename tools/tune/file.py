@@ -11,17 +11,14 @@ from egg.state.evaluation import Evaluation
 from egg.state.problem import Problem
 from egg.state.record import Record
 from egg.state.search import SearchLimits, SearchResult, SearchSpace, Values
-from egg.state.settings import Policy, Settings
-from egg.tools.device import detect_device
+from egg.state.settings import Policy
+from egg.tools.given import given
 from egg.tools.judge import judge
-from egg.tools.judgement import read_source
-from egg.tools.problem import load_problem
 from egg.tools.store import Store
 from egg.tools.tune.apply import sources, tidy
 from egg.tools.tune.heading import headed
 from egg.tools.tune.kernel import tune_kernel, with_current
 from egg.tools.tune.space import group_of, names_in
-from egg.tools.workload import analyse
 
 CONTENDERS = 3
 
@@ -63,24 +60,19 @@ def tune_file(
         UserError: a file that cannot be read, a kernel that is not right, a space that is none of its.
         MachineError: the judge or the clock failed.
     """
-    if policy not in list(Policy):
-        raise UserError(f"unknown policy {policy!r}; known: {', '.join(Policy)}")
-    source = tidy(read_source(Path(kernel_file)))
-    device = detect_device(target)
-    settings = Settings.model_validate({"policy": policy, "target": target})
-    problem, store = load_problem(str(problem_file)), Store(run_dir)
-    workload = analyse(problem, settings.policy, store)
-    given = read_space(Path(space_file), source) if space_file else None
-    before = judge(problem, source, device, settings.policy, store)
+    problem, workload, written, device, policy, store = given(problem_file, kernel_file, policy, target, run_dir)
+    source = tidy(written)
+    space = read_space(Path(space_file), source) if space_file else None
+    before = judge(problem, source, device, policy, store)
     if not before.ok:
         first = before.feedback.split("\n", 1)[0]
         raise UserError(f"{kernel_file} is not right ({before.status}: {first}): mend it first, see egg check")
     found = tune_kernel(
-        problem, source, device, settings.policy, store,
-        workload=workload, given=given, profile=before.profile, limits=limits,
+        problem, source, device, policy, store,
+        workload=workload, given=space, profile=before.profile, limits=limits,
     )  # fmt: skip
     told = Tuned(
-        problem=problem.name, kernel=str(kernel_file), device=device, policy=settings.policy,
+        problem=problem.name, kernel=str(kernel_file), device=device, policy=policy,
         before=before, result=found, choice={}, after=None, source=source,
     )  # fmt: skip
     if found is None:
