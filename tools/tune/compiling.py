@@ -1,6 +1,7 @@
 """Points compiled ahead of time, side by side on the processor's cores; each outcome is kept, failures too."""
 
 import os
+import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
@@ -40,6 +41,10 @@ def cores() -> int:
     return max(1, len(os.sched_getaffinity(0)))
 
 
+_room = threading.BoundedSemaphore(cores())
+"""Searches that run side by side share the cores."""
+
+
 def compile_points(
     problem: Problem,
     sources: Mapping[str, str],
@@ -59,12 +64,13 @@ def compile_points(
             "device": device.model_dump(mode="json", exclude={"present", "uuid", "driver", "rates_from"}),
             "version": [VERSION, compiling.VERSION],
         }
-        if left() <= 0:
-            return store.find("point", key, Compiled)
-        try:
-            return store.get("point", key, Compiled, lambda: _compiled(problem, source, device, policy, store))
-        except Unfinished as error:  # the machine was too busy, perhaps: no outcome to be kept
-            return Compiled(failed=_first_line(error.feedback))
+        with _room:
+            if left() <= 0:
+                return store.find("point", key, Compiled)
+            try:
+                return store.get("point", key, Compiled, lambda: _compiled(problem, source, device, policy, store))
+            except Unfinished as error:  # the machine was too busy, perhaps: no outcome to be kept
+                return Compiled(failed=_first_line(error.feedback))
 
     with ThreadPoolExecutor(cores()) as pool:
         found = dict(zip(sources, pool.map(one, sources.values()), strict=True))

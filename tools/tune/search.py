@@ -18,6 +18,7 @@ from egg.tools.tune.compiling import Compiled, compile_points, cores
 from egg.tools.tune.halving import Race, Timed
 from egg.tools.tune.order import Key, following, key_of
 from egg.tools.tune.prune import pruned
+from egg.tools.tune.room import room
 from egg.tools.tune.space import current
 
 BATCH_MEASURED, BATCH_ESTIMATED = 16, 4
@@ -130,10 +131,10 @@ class _Search:
         order = self._promising()
         if self.job is None or not order:
             return
-        race = Race(
-            {name: self.sources[name] for name in (self.first, *order)}, self.first, self._key(), self._at_once()
-        )
-        with stand(self.job) as opened:
+        each = CONTEXT_BYTES + COPIES * self.workload.min_bytes
+        with room(self.device, each, min(AT_ONCE, 3 * cores() // 2)) as count, stand(self.job) as opened:
+            racing = {name: self.sources[name] for name in (self.first, *order)}
+            race = Race(racing, self.first, self._key(), count)
             self.timed, self.finalists = halving.halve(race, order, opened, self.store, self._before_the_last)
 
     def _before_the_last(self) -> float:
@@ -254,7 +255,3 @@ class _Search:
             "gpu": [self.device.uuid, self.device.driver, self.device.software, self.job.clock],
             "version": halving.VERSION,
         }
-
-    def _at_once(self) -> int:
-        each = CONTEXT_BYTES + COPIES * self.workload.min_bytes
-        return max(2, min(AT_ONCE, 3 * cores() // 2, self.device.memory_bytes // 2 // each))
