@@ -83,9 +83,17 @@ def test_killed_in_every_node(tmp_path, source, walked):
 
     assert (stormy / "kernel.py").read_text() == (calm / "kernel.py").read_text()
     assert tuning_calls(calm) <= 3
-    work = journal(stormy)
+    work, done = journal(stormy), kept(stormy, tmp_path / "cache-stormy")
     assert max(Counter(work).values()) == 1
-    assert Counter(kind for kind, _ in work) == Counter(kind for kind, _ in journal(calm))
+    assert done == kept(calm, tmp_path / "cache-calm")
+    assert Counter(kind for kind, _ in work) <= done
+
+
+def kept(run_dir: Path, cache: Path) -> Counter[str]:
+    """How many results there are of each kind of work. The journal may lack the line of one: whoever is killed in one
+    branch just after another has kept its result leaves no time to note it."""
+    results = [file.relative_to(cache).parts[0] for file in cache.rglob("*.json")]
+    return Counter(results) + Counter(model=len(list((run_dir / "exchanges").glob("*.json"))))
 
 
 def tuning_calls(run_dir: Path) -> int:
