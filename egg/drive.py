@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 OTHER_MODEL = "other_model.json"
 """In the run's folder: the backbone that a resumed run goes on with."""
 TICK_SECONDS = 0.1
-CLOSING_SECONDS = 1.0
+CLOSING_SECONDS = 0.4
 INTERRUPTED = 130
 
 

@@ -20,8 +20,9 @@ def descendants(pid: int) -> set[int]:
 
 
 def alive(pids: set[int]) -> set[int]:
-    """Those of `pids` that still run; a zombie does not."""
-    return {pid for pid in pids if _state(pid) not in (None, "Z", "X")}
+    """Those of `pids` that still run. A zombie does not, nor does the first process of a namespace that only waits for
+    others' zombies to be collected."""
+    return {pid for pid in pids if _state(pid) not in (None, "Z", "X") and not _is_exiting(pid)}
 
 
 def _fields(pid: int) -> list[str]:
@@ -38,3 +39,9 @@ def _state(pid: int) -> str | None:
 def _parent(pid: int) -> int | None:
     fields = _fields(pid)
     return int(fields[1]) if len(fields) > 1 and pid != os.getpid() else None
+
+
+def _is_exiting(pid: int) -> bool:
+    """Whether the kernel is taking it down (PF_EXITING in sched.h): no code of its own runs any more."""
+    fields = _fields(pid)
+    return len(fields) > 6 and bool(int(fields[6]) & 4)
