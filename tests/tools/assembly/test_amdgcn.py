@@ -5,7 +5,7 @@ from egg.tools.assembly.compiled import Access, Spill
 
 TEXT = """
 gemm:                                   ; @gemm
-	.file	1 "/tmp/egg" "candidate.py"
+	.file	1 "/scratch" "candidate.py"
 	.loc	1 7 0 prologue_end              ; candidate.py:7:0
 	s_load_dwordx2 s[2:3], s[0:1], 0x0
 	.loc	1 13 16                         ; candidate.py:13:16

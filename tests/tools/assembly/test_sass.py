@@ -4,13 +4,13 @@ from egg.tools.assembly.compiled import Spill
 from egg.tools.assembly.sass import spills
 
 TEXT = """
-	//## File "/tmp/x/candidate.py", line 5
+	//## File "/scratch/candidate.py", line 5
         /*0050*/                   ULDC UR4, c[0x0][0x220] ;
         /*0080*/                   STL [R1+0xd0], RZ ;
         /*0130*/                   STL.64 [R1+0x378], R18 ;
 	//## File "/lib/standard.py", line 287 inlined at "/lib/standard.py", line 358
-	//## File "/lib/standard.py", line 358 inlined at "/tmp/x/candidate.py", line 6
-	//## File "/tmp/x/candidate.py", line 6
+	//## File "/lib/standard.py", line 358 inlined at "/scratch/candidate.py", line 6
+	//## File "/scratch/candidate.py", line 6
         /*0160*/                   LDL.LU.64 R18, [R1+0xd8] ;
         /*0170*/                   LDG.E R18, [R2] ;
         /*0180*/               @P0 LDL.S16 R16, [R1+0xd0] ;

@@ -6,6 +6,6 @@ from egg.tools.tasks.lower import numbered
 
 
 def number(payload: dict[str, Any]) -> dict[str, Any]:
-    """Text and lines of an IR text whose candidate is `/tmp/x/candidate.py`."""
-    text, lines = numbered(payload["ttir"], "/tmp/x/candidate.py")
+    """Text and lines of an IR text whose candidate is `/scratch/candidate.py`."""
+    text, lines = numbered(payload["ttir"], "/scratch/candidate.py")
     return {"text": text, "lines": lines}

@@ -4,11 +4,11 @@ from egg.tools.launched import Job
 from egg.tools.sandbox.client import run
 
 TTIR = """
-#loc1 = loc("/tmp/x/candidate.py":{a}:5)
-#loc2 = loc("/tmp/x/candidate.py":{b}:9)
+#loc1 = loc("/scratch/candidate.py":{a}:5)
+#loc2 = loc("/scratch/candidate.py":{b}:9)
 #loc3 = loc("/lib/python3/standard.py":200:3)
 #loc4 = loc("acc"(#loc1))
-#loc5 = loc("/tmp/x/candidate.py":{a}:31)
+#loc5 = loc("/scratch/candidate.py":{a}:31)
 """
 
 
