@@ -203,6 +203,7 @@ def _stop(run: Run, screen: View | None = None) -> NoReturn:
 def _end_children() -> None:
     """In good order if that is quick; a process that is still starting up would not listen yet."""
     from egg.tools.sandbox.client import shutdown
+    from egg.tools.sandbox.removal import remove_all
 
     closing = Thread(target=shutdown, daemon=True)
     closing.start()
@@ -211,6 +212,8 @@ def _end_children() -> None:
         for pid in (task / "children").read_text().split():
             with suppress(ProcessLookupError):
                 os.kill(int(pid), signal.SIGKILL)
+    closing.join(CLOSING_SECONDS)
+    remove_all()
 
 
 def _reference(run: Run) -> str:

@@ -1,15 +1,13 @@
 """Where runs and scratch files live. One place, so that the command, Python and the server find each other's runs."""
 
-import atexit
 import os
 import shutil
-import tempfile
 from datetime import datetime
 from functools import cache
 from itertools import count
 from pathlib import Path
 
-from egg.tools.sandbox.removal import remove
+from egg.tools.sandbox.removal import temporary
 
 CHECKPOINT = "checkpoint.sqlite"
 SERVER_CHECKPOINT = "studio.sqlite"
@@ -38,9 +36,7 @@ def scratch_parent() -> str | None:
 
 @cache
 def _measuring_folder(process: int) -> str:
-    folder = tempfile.mkdtemp(prefix="egg-timing-", dir=scratch_parent())
-    atexit.register(remove, folder)
-    return folder
+    return temporary(scratch_parent(), "egg-timing-")
 
 
 def measuring_folder() -> str:

@@ -44,7 +44,8 @@ def test_a_run_to_its_end(tmp_path):
 
 def test_ctrl_c_stops_at_once_leaves_nobody_and_resume_goes_on(tmp_path):
     cache = {"EGG_CACHE_DIR": str(tmp_path / "cache")}  # an empty one: there must be something left to interrupt
-    began = spawn(tmp_path, "optimize", problem(tmp_path), "--model", "rulebook", **cache)
+    (scratch := tmp_path / "scratch").mkdir()
+    began = spawn(tmp_path, "optimize", problem(tmp_path), "--model", "rulebook", TMPDIR=str(scratch), **cache)
     run_id = wait_for(began, "seed-1 ...").splitlines()[0].removeprefix("run ")
     code, _, err = finish(spawn(tmp_path, "resume", run_id))
     assert code == 2 and "another process" in err and err.count("\n") == 1
@@ -61,6 +62,7 @@ def test_ctrl_c_stops_at_once_leaves_nobody_and_resume_goes_on(tmp_path):
     while alive(children) and time.monotonic() - pressed < 2:
         time.sleep(0.02)
     assert not alive(children)
+    assert not list(scratch.iterdir())
 
     code, out, _ = finish(spawn(tmp_path, "show", run_id))
     assert code == 0 and f"egg resume {run_id}" in out

@@ -29,7 +29,7 @@ def closed_environment(home: str, *, interpret: bool) -> dict[str, str]:
     path = os.pathsep.join(dict.fromkeys((root, *given)))
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     python = {"PYTHONPATH": path, "PYTHONNOUSERSITE": "1", "PYTHONUNBUFFERED": "1"}
-    ours = {"HOME": home, "USER": "egg", **python, **threads}
+    ours = {"HOME": home, "USER": "egg", "TORCHINDUCTOR_CACHE_DIR": f"{home}/.inductor", **python, **threads}
     if interpret:
         # Read by triton when it is imported, so a process is for the interpreter or for compiling, never both.
         ours |= {"TRITON_INTERPRET": "1", "CUDA_VISIBLE_DEVICES": ""}

@@ -8,13 +8,14 @@ import sys
 import tempfile
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from egg.state.errors import MachineError
 from egg.tools.sandbox.environment import closed_environment
 from egg.tools.sandbox.records import Bounds
-from egg.tools.sandbox.removal import remove
+from egg.tools.sandbox.removal import remove, temporary
 
 
 class Lost(Exception):
@@ -35,7 +36,7 @@ class Zygote:
 
     def __init__(self, *, interpret: bool) -> None:
         self._lock = threading.Lock()
-        self.home = tempfile.mkdtemp(prefix="egg-")
+        self.home = temporary(None)
         """Of the warm process, and parent of its children's temporary folders: gone with it, whoever ends it."""
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  # lives as long as this object
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -91,8 +92,14 @@ class Zygote:
             raise MachineError(answer["undead"])
         return Ended(answer["code"], tuple(answer["breach"]) if answer["breach"] else None)
 
+    def hang_up(self) -> None:
+        """Let the warm process end, with all its children; whoever waits for an answer gets none."""
+        with suppress(OSError):  # it hung up first
+            self._control.shutdown(socket.SHUT_RDWR)  # closing alone does nothing while a thread waits for an answer
+
     def close(self) -> None:
         """End the warm process and all its children."""
+        self.hang_up()
         self._control.close()
         try:
             self._process.wait(timeout=2)

@@ -34,6 +34,8 @@ def shutdown() -> None:
     with _lock:
         mine = [key for key in _zygotes if key[0] == os.getpid()]
         closing = [_zygotes.pop(key) for key in mine]
+    for zygote in closing:  # all at once, since each may take its time
+        zygote.hang_up()
     for zygote in closing:
         zygote.close()
 

@@ -1,5 +1,9 @@
-"""Delete what a child has left: folders nested deeper than any path is long, folders that nobody may read."""
+"""Temporary folders and their end, whatever a child has left in them.
 
+That may be folders nested deeper than any path is long, or folders that nobody may read.
+"""
+
+import atexit
 import os
 import tempfile
 from collections.abc import Iterator
@@ -7,9 +11,38 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
+_ours: set[tuple[int, str]] = set()
+"""By process, since a forked one ends before its parent."""
+
+
+def temporary(parent: str | None, prefix: str = "egg-") -> str:
+    """A new folder in `parent` (None: where temporary files go), deleted with this process if not before."""
+    folder = tempfile.mkdtemp(prefix=prefix, dir=parent)
+    _ours.add((os.getpid(), folder))
+    return folder
+
+
+@contextmanager
+def scratch(parent: str | None, prefix: str = "egg-") -> Iterator[str]:
+    """The same, deleted at the end of the block."""
+    folder = temporary(parent, prefix)
+    try:
+        yield folder
+    finally:
+        remove(folder)
+
+
+@atexit.register
+def remove_all() -> None:
+    """Delete all temporary folders of this process, whose children have ended."""
+    for process, folder in list(_ours):
+        if process == os.getpid():
+            remove(folder)
+
 
 def remove(folder: str | Path) -> None:
-    """Delete a folder with all that is in it. Nobody may be at work there any more; what cannot go stays.
+    """Delete a folder with all that is in it. Nobody may be at work there any more, but with the same; what cannot go
+    stays.
 
     Every folder's own folders are moved up before it goes, so that neither recursion nor a path grows with the depth.
     """
@@ -18,28 +51,25 @@ def remove(folder: str | Path) -> None:
         while inner := _folders_left(top):
             for one in inner:
                 for deeper in _folders_left(one):
-                    deeper.chmod(0o700)
-                    deeper.rename(top / uuid4().hex)
-                one.rmdir()
+                    with suppress(FileNotFoundError):  # another has moved it
+                        deeper.chmod(0o700)
+                        deeper.rename(top / uuid4().hex)
+                with suppress(FileNotFoundError):
+                    one.rmdir()
         top.rmdir()
-
-
-@contextmanager
-def scratch(parent: str | None, prefix: str = "egg-") -> Iterator[str]:
-    """A new folder in `parent` (None: where temporary files go), deleted at the end."""
-    folder = tempfile.mkdtemp(prefix=prefix, dir=parent)
-    try:
-        yield folder
-    finally:
-        remove(folder)
+    _ours.discard((os.getpid(), str(folder)))
 
 
 def _folders_left(folder: Path) -> list[Path]:
-    """Its folders, once everything else in it is deleted."""
-    folder.chmod(0o700)
-    with os.scandir(folder) as entries:
-        here = list(entries)
+    """Its folders, once everything else in it is deleted; none if it is gone."""
+    try:
+        folder.chmod(0o700)
+        with os.scandir(folder) as entries:
+            here = list(entries)
+    except FileNotFoundError:
+        return []
     for entry in here:
         if not entry.is_dir(follow_symlinks=False):
-            os.unlink(entry.path)
+            with suppress(FileNotFoundError):
+                os.unlink(entry.path)
     return [Path(entry.path) for entry in here if entry.is_dir(follow_symlinks=False)]

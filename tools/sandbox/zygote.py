@@ -143,6 +143,7 @@ def main(control: socket.socket) -> None:
     prctl(PR_SET_DUMPABLE, 0)  # no child of the same user reads or writes its memory
     Zygote(control).serve()
     remove(os.environ["HOME"])  # the owner may have been killed
+    os._exit(0)  # PyTorch takes its time to unload, and somebody waits
 
 
 def _warm() -> None:

@@ -1,6 +1,7 @@
 """Whatever a child leaves can be deleted, and nothing else is."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,16 @@ def test_deep_closed_and_linked_folders_go_and_what_is_linked_to_stays(tmp_path:
         (Path(folder) / "plain").write_text("x")
     assert sorted(tmp_path.iterdir()) == [outside]
     assert (outside / "kept").read_text() == "kept"
+
+
+def test_several_may_delete_the_same(tmp_path: Path) -> None:
+    for _ in range(5):
+        for number in range(40):
+            (tmp_path / "home" / f"child-{number}" / "a" / "b").mkdir(parents=True)
+            (tmp_path / "home" / f"child-{number}" / "a" / "file").touch()
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(remove, [tmp_path / "home"] * 4))
+        assert not (tmp_path / "home").exists()
 
 
 def test_what_is_not_there_need_not_be_deleted(tmp_path: Path) -> None:
