@@ -204,14 +204,14 @@ def _end_children() -> None:
     """In good order if that is quick; a process that is still starting up would not listen yet."""
     from egg.tools.sandbox.client import shutdown
     from egg.tools.sandbox.removal import remove_all
+    from egg.tools.sandbox.watch import children
 
-    closing = Thread(target=shutdown, daemon=True)
+    closing = Thread(target=shutdown, kwargs={"for_good": True}, daemon=True)
     closing.start()
     closing.join(CLOSING_SECONDS)
-    for task in Path("/proc/self/task").iterdir():
-        for pid in (task / "children").read_text().split():
-            with suppress(ProcessLookupError):
-                os.kill(int(pid), signal.SIGKILL)
+    for pid in children(os.getpid()):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
     closing.join(CLOSING_SECONDS)
     remove_all()
 

@@ -9,8 +9,10 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from time import monotonic, sleep
 from uuid import uuid4
 
+PATIENCE_S, POLL_S = 0.5, 0.02
 _ours: set[tuple[int, str]] = set()
 """By process, since a forked one ends before its parent."""
 
@@ -34,10 +36,15 @@ def scratch(parent: str | None, prefix: str = "egg-") -> Iterator[str]:
 
 @atexit.register
 def remove_all() -> None:
-    """Delete all temporary folders of this process, whose children have ended."""
+    """Delete all temporary folders of this process. Its children have been ended; those that are not gone yet may still
+    be in the way for a moment."""
+    until = monotonic() + PATIENCE_S
     for process, folder in list(_ours):
         if process == os.getpid():
             remove(folder)
+            while os.path.exists(folder) and monotonic() < until:
+                sleep(POLL_S)
+                remove(folder)
 
 
 def remove(folder: str | Path) -> None:
