@@ -106,7 +106,7 @@ def _looks(node: ast.AST, names: Names) -> Iterator[Refusal]:
         for name in node.kwd_attrs:
             if _is_inside(name) or name in ELSEWHERE:
                 yield Refusal(Status.REJECTED, f"reaches for {name}, which a kernel does not need")
-    elif isinstance(node, ast.Constant) and isinstance(node.value, str) and REACHING.search(node.value):
+    elif isinstance(node, ast.Constant) and names.is_used(node) and REACHING.search(str(node.value)):
         yield Refusal(Status.REJECTED, f"formats a text that reaches into a value: {BY_TEXT}")
     for said in hidden_failures(node, names):
         yield Refusal(Status.REJECTED, f"{said} a failing kernel; let it fail")

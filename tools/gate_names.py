@@ -24,14 +24,11 @@ FORBIDDEN = {
     "torch.export": COMPILER,
     "torch.cuda.jiterator": ONLY_TRITON,
     "torch.cuda._compile_kernel": ONLY_TRITON,
-    "torch.utils.cpp_extension": ONLY_TRITON,
     "torch.ops.load_library": ONLY_TRITON,
     "torch.classes": ONLY_TRITON,
     "torch.library": INSIDE,
     "torch._C": INSIDE,
     "torch.overrides": INSIDE,
-    "torch.utils._python_dispatch": INSIDE,
-    "torch.utils._pytree": INSIDE,
     "torch.cuda.cudart": INSIDE,
     "torch.cuda._lazy_init": INSIDE,
     "torch.autograd.profiler": INSIDE,
@@ -41,13 +38,7 @@ FORBIDDEN = {
     "torch.fx": INSIDE,
     "torch.monitor": INSIDE,
     "torch.testing": INSIDE,
-    "torch.utils.benchmark": INSIDE,
-    "torch.utils.bottleneck": INSIDE,
-    "torch.utils.bundled_inputs": INSIDE,
-    "torch.utils.collect_env": INSIDE,
-    "torch.utils.file_baton": INSIDE,
-    "torch.utils.model_zoo": INSIDE,
-    "torch.utils.tensorboard": INSIDE,
+    "torch.utils": INSIDE,
     "triton.compiler": INSIDE,
     "triton.backends": INSIDE,
     "triton.testing": INSIDE,
@@ -90,7 +81,6 @@ FORBIDDEN = {
     "torch.distributed": PROCESSES,
     "torch.futures": PROCESSES,
     "torch.jit.fork": PROCESSES,
-    "torch.utils.data": PROCESSES,
     "torch.set_num_threads": PROCESSES,
     "torch.set_num_interop_threads": PROCESSES,
     "torch.set_float32_matmul_precision": POLICY,
@@ -137,12 +127,17 @@ class Names:
         self.stand_for: dict[str, str] = {}
         self.bound: Counter[str] = Counter()
         nodes = list(ast.walk(tree))
+        self._remarks = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
         for node in nodes:
             self._bind(node)
         simple = [node for node in nodes if isinstance(node, ast.Assign)]
         for _ in range(3):  # an alias of an alias of an alias
             for node in simple:
                 self._alias(node)
+
+    def is_used(self, node: ast.expr) -> bool:
+        """Whether it is more than a remark: a docstring is none."""
+        return id(node) not in self._remarks
 
     def dotted(self, node: ast.expr) -> str:
         """`torch.cuda.Event` for the expression that it is, or an empty string for anything of the candidate's own."""

@@ -20,7 +20,7 @@ from egg.tools.stock import stock_verdict
 from egg.tools.store import Store
 from egg.tools.timing import measure as timing
 
-VERSION = 5
+VERSION = 6
 FEEDBACK_CHARS = 3000
 NO_STOCK = (Status.COMPILE_ERROR, Status.TIMEOUT, Status.OUT_OF_MEMORY, Status.GPU_FAULT)
 """Failures that KernelBench's protocol would only meet once more."""

@@ -139,7 +139,7 @@ def predicted(profile: StaticProfile, judged: Ownership | None = None) -> Owners
     if judged and judged.torch_ops and not names:
         label, share, names = "partly_triton", None, judged.torch_ops
         notes.append(f"PyTorch computes in the calls that were judged: {', '.join(names)[:200]}")
-    recorded = {launch.kernel for launch in profile.launches}
+    recorded = {_plain(launch.kernel) for launch in profile.launches}
     if judged and (unseen := sorted(recorded - set(judged.launched))):
         notes.append(f"launched at full size only, and so not judged: {', '.join(unseen)[:200]}")
     launched = judged.launched if judged else ()

@@ -184,6 +184,9 @@ if tuple(int(p) for p in torch.__version__.split('.')[:1]) < (3,):
 with nullcontext():
     y = 1
 # ---
+def f():
+    '''A set {i[_j]} of things, see {x.__class__}.'''
+# ---
 hann = torch.signal.windows.hann(8)
 # ---
 triton.set_allocator(lambda size, alignment, stream: torch.empty(size, dtype=torch.int8, device='cuda'))

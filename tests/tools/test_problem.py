@@ -39,6 +39,10 @@ BAD = {
     "no_tensor": (GOOD.replace("[torch.randn(ROWS, COLS)]", "[1, 2]"), "returns no tensor"),
     "fails": (GOOD.replace("torch.relu(x)", "torch.relu(x) @ x"), "the reference fails"),
     "returns_none": (GOOD.replace("return torch.relu(x)", "torch.relu(x)"), "reference returns no tensor"),
+    "sparse": (
+        GOOD.replace("return torch.relu(x)", "return torch.relu(x).to_sparse()"),
+        "sparse tensor; return it dense",
+    ),
     "constructor": (GOOD.replace("return []", "return [3]"), "Model cannot be built"),
 }
 

@@ -10,6 +10,7 @@ from egg.state.fault import HeldOut
 from egg.state.problem import Problem
 from egg.state.settings import Policy
 from egg.state.status import Status
+from egg.tools.correctness.again import once_more
 from egg.tools.correctness.step import Step
 from egg.tools.correctness.trial import Trial
 from egg.tools.errors import CandidateError
@@ -45,11 +46,15 @@ def _tried(
         return HeldOut(sizes=sizes, why=why, status=None)
     try:
         candidate = resized(source, problem.source, sizes)
-        with Trial(sized, candidate, device, policy, SHARE_S * seconds, traits=False) as trial:
-            trial.run([] if trial.random else [Step("own", "own"), Step("normal", "normal")])
+        once_more(lambda: _run(sized, candidate, device, policy, seconds))
         return HeldOut(sizes=sizes, why=why, status=Status.OK)
     except CandidateError as error:
         return HeldOut(sizes=sizes, why=why, status=error.status, feedback=error.feedback)
+
+
+def _run(problem: str, source: str, device: Device, policy: Policy, seconds: float) -> None:
+    with Trial(problem, source, device, policy, SHARE_S * seconds, traits=False) as trial:
+        trial.run([] if trial.random else [Step("own", "own"), Step("normal", "normal")])
 
 
 def _plans(problem: Problem, device: Device) -> Iterator[tuple[str, Constants]]:

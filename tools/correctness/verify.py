@@ -1,6 +1,5 @@
 """Is a candidate right? It runs in one child and never sees what is expected; a trusted child compares its outputs."""
 
-from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Literal
@@ -11,11 +10,12 @@ from egg.state.fault import HeldOut
 from egg.state.problem import Problem
 from egg.state.settings import Policy
 from egg.state.status import Status
+from egg.tools.correctness.again import once_more
 from egg.tools.correctness.failure import faults_of
 from egg.tools.correctness.heldout import held_out
 from egg.tools.correctness.same_work import require_same
 from egg.tools.correctness.step import LARGE_BYTE, NAN_BYTE, Step
-from egg.tools.correctness.trial import Trial, WarmLost
+from egg.tools.correctness.trial import Trial
 from egg.tools.errors import CandidateError
 from egg.tools.problem import sized_candidate, sized_source
 from egg.tools.share import no_work, witnessed
@@ -67,7 +67,8 @@ def check(
     def produce() -> Evaluation:
         try:
             sized = sized_candidate(problem, source, device)
-            found = _examined(sized_source(problem, device), sized, device, policy, cases, seconds)
+            small = sized_source(problem, device)
+            found = once_more(lambda: examine(small, sized, device, policy, cases, seconds))
             beyond = held_out(problem, source, device, policy, seconds) if cases == "confirm" else ()
         except CandidateError as error:
             return Evaluation(status=error.status, feedback=error.feedback, faults=error.faults, mode=mode(device))
@@ -105,8 +106,7 @@ def probe(
     """
     try:
         sized = sized_candidate(problem, source, device)
-        with Trial(sized_source(problem, device), sized, device, policy, SECONDS, traits=False) as trial:
-            return {"kind": kind, **trial.show(Step(kind, kind))}
+        return once_more(lambda: _shown(sized_source(problem, device), sized, device, policy, kind))
     except CandidateError as error:
         return {"kind": kind, "status": error.status.value, "feedback": error.feedback}
 
@@ -116,12 +116,9 @@ def mode(device: Device) -> str:
     return "gpu" if device.present else "interpreter"
 
 
-def _examined(problem: str, source: str, device: Device, policy: Policy, depth: Depth, seconds: float) -> Findings:
-    """Once more, by itself, if the process that starts children died, which may be another candidate's doing."""
-    for _ in range(2):
-        with suppress(WarmLost):
-            return examine(problem, source, device, policy, depth, seconds)
-    raise CandidateError(Status.CHEAT, "the process that starts children died twice while the candidate ran")
+def _shown(problem: str, source: str, device: Device, policy: Policy, kind: str) -> dict[str, Any]:
+    with Trial(problem, source, device, policy, SECONDS, traits=False) as trial:
+        return {"kind": kind, **trial.show(Step(kind, kind))}
 
 
 def examine(

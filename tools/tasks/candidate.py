@@ -23,7 +23,7 @@ from egg.tools.errors import CandidateError
 from egg.tools.tasks import cases, memory, module, weights
 from egg.tools.tasks.access import OutOfBounds, watch_memory
 from egg.tools.tasks.cases import case_inputs
-from egg.tools.tasks.faults import explain, out_of_memory
+from egg.tools.tasks.faults import explain, out_of_memory, words_of
 from egg.tools.tasks.launches import Launches
 from egg.tools.tasks.libdevice import teach_interpreter
 from egg.tools.tasks.memory import digests, poison, tensors_of
@@ -222,7 +222,7 @@ def _copies(value: Any) -> list[torch.Tensor]:
 
 
 def _verdict(error: BaseException, source: str) -> CandidateError:
-    text = str(error)
+    text = words_of(error)
     while type(error).__name__ == "InterpreterError" and error.__cause__ is not None:
         error = error.__cause__
     if out_of_memory(error):

@@ -63,7 +63,8 @@ def _reason(error: BaseException) -> str:
     """The innermost message, since Triton wraps what it meets in a called function."""
     while error.__cause__ is not None:
         error = error.__cause__
-    text = str(getattr(error, "error_message", None) or words_of(error))[:REASON_CHARS]
+    told = getattr(error, "error_message", None)
+    text = told[:REASON_CHARS] if isinstance(told, str) and told else words_of(error)
     return "\n".join(text.strip().splitlines()[-REASON_LINES:])
 
 

@@ -6,10 +6,10 @@ from typing import Any
 def mend() -> None:
     """Both of what follows. May be called twice."""
     _multiply_bfloat16()
-    _tune_nothing()
+    tune_nothing()
 
 
-def _tune_nothing() -> None:
+def tune_nothing() -> None:
     """Let autotuned kernels run, in their first configuration: Triton asks a GPU's driver for a clock."""
     from triton.runtime.autotuner import Autotuner
 

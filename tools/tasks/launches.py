@@ -59,7 +59,7 @@ class Launches:
 
         def call(executor: Any, *args: Any, **kwargs: Any) -> Any:
             if callable(executor.grid):  # before the launch, as on a GPU: what it computes is not the kernel's
-                executor.grid = tuple(executor.grid(_arguments(executor.fn, args, kwargs)))
+                executor.grid = tuple(executor.grid(launch_arguments(executor.fn, args, kwargs)))
             grid = tuple(int(size) for size in executor.grid)
             name = str(getattr(executor.fn, "__name__", ""))
             seen = Launch(name, grid, self._is_own(executor.fn), name)
@@ -84,6 +84,9 @@ class Launches:
         return code is not None and code.co_filename == self.source
 
 
-def _arguments(function: Any, args: Any, kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    names = inspect.signature(function).parameters
-    return inspect.getcallargs(function, *args, **{name: value for name, value in kwargs.items() if name in names})
+def launch_arguments(function: Any, args: Any, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of a launch by name, defaults too; options of the compiler are none."""
+    signature = inspect.signature(function)
+    bound = signature.bind_partial(*args, **{k: v for k, v in kwargs.items() if k in signature.parameters})
+    bound.apply_defaults()
+    return bound.arguments

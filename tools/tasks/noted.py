@@ -17,6 +17,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from egg.tools.operators import computes
+from egg.tools.tasks.launches import launch_arguments
 
 MOST, LONGEST = 256, 300
 NOT_ON_A_GPU = frozenset(("numpy", "__array__", "__dlpack__"))
@@ -53,7 +54,7 @@ class Noted:
     def note(self, said: str) -> None:
         """One thing that was done; the order does not matter."""
         if not self.silent and len(self.done) < MOST:
-            self.done[said[:LONGEST]] = None
+            self.done[_short(said)] = None
 
     def launches(self, kernel: Any, args: Any, kwargs: Mapping[str, Any]) -> None:
         """A launch of a `JITFunction` or an `InterpretedFunction`."""
@@ -126,20 +127,19 @@ def watch_launches(noted: Noted, kernels: Any, instead: Callable[..., Any] | Non
     kernels.run = run
 
 
-def arguments(function: Any, args: Any, kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """Arguments of a launch by name, defaults too; options of the compiler are none."""
-    signature = inspect.signature(function)
-    bound = signature.bind_partial(*args, **{k: v for k, v in kwargs.items() if k in signature.parameters})
-    bound.apply_defaults()
-    return bound.arguments
-
-
 def _constexprs(function: Any, args: Any, kwargs: Mapping[str, Any]) -> Iterator[str]:
     parameters = inspect.signature(function).parameters
-    for name, value in arguments(function, args, kwargs).items():
+    for name, value in launch_arguments(function, args, kwargs).items():
         annotation = parameters[name].annotation
         if str(getattr(annotation, "__name__", annotation)).endswith("constexpr"):
             yield f"{name}={_value(value)}"
+
+
+def _short(said: str) -> str:
+    """Cut, so that two which differ further on still differ."""
+    if len(said) <= LONGEST:
+        return said
+    return f"{said[:LONGEST]}... ({sha256(said.encode(errors='replace')).hexdigest()[:8]})"
 
 
 def _value(value: Any) -> str:
@@ -158,7 +158,7 @@ def _identity(function: Any, seen: frozenset[Any] = frozenset()) -> str:
     while not hasattr(function, "__code__") and hasattr(function, "fn"):
         function = function.fn
     code = getattr(function, "__code__", None)
-    name = str(getattr(function, "__name__", "?"))[:80]
+    name = str(getattr(function, "__name__", "?"))[:200]
     if code is None or function in seen:
         return name
     around = {**function.__globals__, **_closed_over(function)}

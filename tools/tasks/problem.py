@@ -106,6 +106,8 @@ def _runs(module: ModuleType, name: str) -> None:
     tensors = [value for value in tree_leaves(outputs) if isinstance(value, torch.Tensor)]
     if not tensors:
         raise UserError(f"{name}: the reference returns no tensor; there is nothing to compare")
+    if any(tensor.layout is not torch.strided for tensor in tensors):
+        raise UserError(f"{name}: the reference returns a sparse tensor; return it dense, so that it can be compared")
     if any(tensor.numel() == 0 for tensor in tensors):
         raise UserError(f"{name}: the reference returns an empty tensor; there is nothing to compare")
 

@@ -30,7 +30,7 @@ def forms(value: Any, inputs: Any = (), earlier: Any = ()) -> list[tuple[Entry, 
             continue
         tensor = leaf if isinstance(leaf, torch.Tensor) else torch.tensor(leaf)
         odd = _odd(tensor)
-        layout = "" if odd else layout_of(tensor)
+        layout = "" if odd else _layout(tensor)
         sparse = tensor.layout is not torch.strided
         where = 0 if odd or sparse or not tensor.numel() else tensor.untyped_storage().data_ptr()
         entry: Entry = {
@@ -56,9 +56,9 @@ def dump(
     """Write every tensor of a nest; its entries, with the `file` of each."""
     entries: list[Entry] = []
     for entry, tensor in forms(value, inputs, earlier):
-        written = data and tensor is not None and not entry["odd"] and tensor.layout is torch.strided
-        name = f"{prefix}-{len(entries)}.raw" if written else LEFT_OUT
-        if tensor is not None and written:
+        name = LEFT_OUT
+        if data and _plain(tensor, entry):
+            name = f"{prefix}-{len(entries)}.raw"
             plain = tensor.detach().resolve_conj().resolve_neg().contiguous().reshape(-1)
             plain.view(torch.uint8).cpu().numpy().tofile(folder / name)
         entries.append({**entry, "file": name})
@@ -100,7 +100,7 @@ def _plain(tensor: torch.Tensor | None, entry: Entry) -> TypeGuard[torch.Tensor]
     return tensor is not None and not entry["odd"] and tensor.layout is torch.strided
 
 
-def layout_of(tensor: torch.Tensor) -> str:
+def _layout(tensor: torch.Tensor) -> str:
     """What keeps its elements from lying in memory as they are; "" if nothing does."""
     if tensor.layout is not torch.strided:
         return str(tensor.layout).removeprefix("torch.")
