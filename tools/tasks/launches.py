@@ -34,12 +34,20 @@ class Launches:
         """Every launch, where somebody asks for it by making it a list."""
         self.around: Callable[[Launch, Callable[[], Any]], Any] | None = None
         """What is to be done about a launch instead of simply doing it."""
-        self._wrap_compiled()
-        self._wrap_interpreted()
+        self._plain = (vars(CompiledKernel)["run"], interpreter.GridExecutor.__call__)
+        self._ours = (self._wrap_compiled(), self._wrap_interpreted())
+        CompiledKernel.run, interpreter.GridExecutor.__call__ = self._ours
 
-    def _wrap_compiled(self) -> None:
+    def close(self) -> None:
+        """Stand aside, unless somebody else has put something of theirs in our place."""
+        if vars(CompiledKernel)["run"] is self._ours[0]:
+            CompiledKernel.run = self._plain[0]
+        if interpreter.GridExecutor.__call__ is self._ours[1]:
+            interpreter.GridExecutor.__call__ = self._plain[1]
+
+    def _wrap_compiled(self) -> Any:
         # All ways to launch a compiled kernel end here: `kernel[grid]`, an autotuner, what `kernel.warmup` returns.
-        plain: Any = CompiledKernel.run
+        plain = self._plain[0]
 
         def run(kernel: Any) -> Callable[..., Any]:
             start = plain.fget(kernel)
@@ -52,10 +60,10 @@ class Launches:
 
             return launch
 
-        CompiledKernel.run = property(run)
+        return property(run)
 
-    def _wrap_interpreted(self) -> None:
-        plain = interpreter.GridExecutor.__call__
+    def _wrap_interpreted(self) -> Any:
+        plain = self._plain[1]
 
         def call(executor: Any, *args: Any, **kwargs: Any) -> Any:
             if callable(executor.grid):  # before the launch, as on a GPU: what it computes is not the kernel's
@@ -65,7 +73,7 @@ class Launches:
             seen = Launch(name, grid, self._is_own(executor.fn), name)
             return self._launch(seen, lambda: plain(executor, *args, **kwargs))
 
-        interpreter.GridExecutor.__call__ = call
+        return call
 
     def _launch(self, launch: Launch, start: Callable[[], Any]) -> Any:
         if self.seen is not None:

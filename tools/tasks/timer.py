@@ -8,6 +8,7 @@ all looked at elsewhere.
 import gc
 import sys
 from collections.abc import Callable, Generator
+from contextlib import closing
 from pathlib import Path
 from time import perf_counter
 from types import ModuleType
@@ -47,10 +48,9 @@ def serve(payload: dict[str, Any]) -> Worker:
         First `typical_ms` of a call, number of `sets`, `output_bytes` and `held_bytes`. Then for `{"do": "block",
         "warmup", "apart", "samples"}` the `event_ms` of the samples and `apart`: pairs of event and host milliseconds;
         for `{"do": "keep", "name"}` the files' entries of the last sample's `outputs`; for `{"do": "tampered"}` the
-        `names` of what was replaced meanwhile; for `{"do": "trace"}` what a forward pass does on the GPU, after which
-        launching is slower; for `{"do": "warm_ms", "samples"}` and
-        `{"do": "graph_ms", "samples"}` `ms`, None where it cannot be had; and from the reference, for `{"do":
-        "compare", ...}`, what `compare_timed` says of a candidate's outputs.
+        `names` of what was replaced meanwhile; for `{"do": "trace"}` what a forward pass does on the GPU; for
+        `{"do": "warm_ms", "samples"}` and `{"do": "graph_ms", "samples"}` `ms`, None where it cannot be had; and from
+        the reference, for `{"do": "compare", ...}`, what `compare_timed` says of a candidate's outputs.
 
     Raises:
         CandidateError: the candidate raised, or asked for too much memory.
@@ -149,7 +149,8 @@ class Bench:
         if request["do"] == "graph_ms":
             return {"ms": self.graph_ms(request["samples"])}
         if request["do"] == "trace":
-            return {"trace": trace(self._call, Launches()) if self.clock.device == "cuda" else None}
+            with closing(Launches()) as launches:
+                return {"trace": trace(self._call, launches) if self.clock.device == "cuda" else None}
         if request["do"] == "ping":
             return {}
         raise ValueError(f"no such request: {request['do']}")

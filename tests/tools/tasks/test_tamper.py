@@ -23,6 +23,7 @@ HARMLESS = (
     "torch.jit.trace(torch.nn.ReLU(), torch.ones(2))",
     "torch.mine = 1\ntorch.nn.Module.mine = lambda self: 2",
     "torch.compile(torch.sin, backend='eager')(torch.ones(2))",
+    "from egg.tools.tasks.launches import Launches\nLaunches().close()",
 )
 
 
