@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 import torch
 
-COVER_CYCLES = 200_000
-"""Of an idle kernel, about 0.1 ms, behind which the host launches the call of a warm sample."""
+from egg.tools.tasks.cover import cover
+
 CAPTURE_CALLS = 3
 PERSISTING_L2 = 6
 """CU_LIMIT_PERSISTING_L2_CACHE_SIZE, bytes."""
@@ -34,7 +34,7 @@ class CudaClock:
         self.device = "cuda"
         self._sync, self._event = torch.cuda.synchronize, torch.cuda.Event
         self._flushed = torch.empty(max(flush_bytes, 1), dtype=torch.int8, device="cuda")
-        self._no_cache_set_aside = _l2_reset()
+        self._no_cache_set_aside, self._cover = _l2_reset(), cover()
 
     def free_bytes(self) -> int:
         return int(torch.cuda.mem_get_info()[0])
@@ -48,36 +48,32 @@ class CudaClock:
     def sample(self, call: Callable[[], Any], *, apart: bool) -> tuple[float, float]:
         """Milliseconds by events and by the host.
 
-        Before the call the second-level cache is filled with other data. That write also covers the time the host takes
-        to launch the first kernels, as in any program that keeps its GPU busy; `apart` waits for it first, so that the
-        host's clock covers the call alone. The host waits for the whole device, whatever stream the work is on.
+        Before the call the second-level cache is filled with other data, and the host waits for that. Then an idle
+        kernel covers the time it takes to launch the first kernels, as in any program that keeps its GPU busy; `apart`
+        goes without it, so that the host's clock covers the call alone. The host waits for the whole device, whatever
+        stream the work is on.
         """
-        start, end = (self._event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
         self._sync()
         self._no_cache_set_aside()
         self._flushed.zero_()
-        if apart:
-            self._sync()
+        return self._timed(call, covered=not apart)
+
+    def warm(self, call: Callable[[], Any], samples: int) -> float | None:
+        """Median milliseconds by events, nothing flushed."""
+        times = sorted(self._timed(call, covered=True)[0] for _ in range(samples))
+        return times[len(times) // 2]
+
+    def _timed(self, call: Callable[[], Any], *, covered: bool) -> tuple[float, float]:
+        start, end = (self._event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
+        self._sync()
+        if covered:
+            self._cover()
         began = perf_counter()
         start.record()
         call()
         end.record()
         self._sync()
         return start.elapsed_time(end), (perf_counter() - began) * 1e3
-
-    def warm(self, call: Callable[[], Any], samples: int) -> float | None:
-        """Median milliseconds by events, nothing flushed; an idle kernel covers the launch in place of the flush."""
-        times: list[float] = []
-        for _ in range(samples):
-            start, end = (self._event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
-            self._sync()
-            torch.cuda._sleep(COVER_CYCLES)  # type: ignore[no-untyped-call]
-            start.record()
-            call()
-            end.record()
-            self._sync()
-            times.append(start.elapsed_time(end))
-        return sorted(times)[len(times) // 2]
 
     def captured(self, call: Callable[[], Any]) -> Callable[[], Any] | None:
         """The call as a CUDA graph; None where it cannot be captured."""

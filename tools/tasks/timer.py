@@ -18,7 +18,7 @@ import torch
 import torch.profiler
 
 from egg.tools.errors import CandidateError
-from egg.tools.tasks import clocks, inputs, share, tamper
+from egg.tools.tasks import clocks, cover, inputs, share, tamper
 from egg.tools.tasks.clocks import Clock, CpuClock, CudaClock
 from egg.tools.tasks.faults import explain
 from egg.tools.tasks.inputs import InputSet, InputSets
@@ -59,8 +59,8 @@ def serve(payload: dict[str, Any]) -> Worker:
     set_policy(payload["policy"])
     problem = load_module(payload["problem"], "problem")
     first = InputSet(problem, payload["seed"], clock.device)
-    own = (sys.modules[__name__], Bench, clocks, type(clock), inputs, InputSet, InputSets, share, tamper, Tampering)
-    tampering = Tampering(*own, torch.profiler, torch.profiler.profile)
+    own = (sys.modules[__name__], Bench, clocks, cover, type(clock), inputs, InputSet, InputSets, share, tamper)
+    tampering = Tampering(*own, Tampering, torch.profiler, torch.profiler.profile)
     try:
         with torch.no_grad():
             bench = Bench(_model(problem, payload, clock.device), _sets(problem, first, payload, clock), clock)

@@ -26,7 +26,7 @@ from egg.tools.timing.sides import FLUSHES, Side
 from egg.tools.timing.statistics import ratio_of_medians, summary
 from egg.tools.workload import analyse
 
-VERSION = 3
+VERSION = 4
 QUICK = Plan(sessions=1, rounds=10, outputs=5)
 THOROUGH = Plan(sessions=3, rounds=10, outputs=3, beside=True)
 BASELINES = {
