@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from egg.tools.sandbox import landlock, namespaces, seccomp
 from egg.tools.sandbox.capabilities import drop_all
-from egg.tools.sandbox.files import TEMPORARY, reachable
+from egg.tools.sandbox.files import OWN_WORLD, reachable
 from egg.tools.sandbox.layers import Layer
 from egg.tools.sandbox.limits import interpreting, limit
 from egg.tools.sandbox.linux import PR_SET_CHILD_SUBREAPER, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, prctl
@@ -40,7 +40,7 @@ def confine(bounds: Bounds, layers: Sequence[Layer]) -> None:
                 *((path, landlock.READ) for path in files.read),
                 *((path, landlock.DEVICE) for path in files.devices),
                 *((path, landlock.SCRATCH) for path in files.write),
-                *((path, landlock.SCRATCH) for path in TEMPORARY if own_view),
+                *((path, landlock.SCRATCH) for path in OWN_WORLD if own_view),
             ],
             tcp=own_world and "tcp" in bounds.grants,
         )

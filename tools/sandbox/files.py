@@ -22,6 +22,8 @@ GPU_DEVICES = ("/dev/nvidia*", "/dev/dxg")
 TOOLS = ("CUDA_HOME", "CUDA_PATH", "CC", "TRITON_PTXAS_PATH", "TRITON_PTXAS_BLACKWELL_PATH", "TRITON_LIBCUDA_PATH")
 TEMPORARY = ("/tmp", "/dev/shm")
 """For programs that do not ask where to put their files; of use only to a child with a file system of its own."""
+OWN_WORLD = (*TEMPORARY, "/proc")
+"""What such a child may write to. CUDA names its threads in their process's own folder, or does not start."""
 COMPILER_PARTS = ("bin", "lib", "lib32", "lib64", "libexec", "include")
 OURS = ("state", "tools")
 """The parts of this package that children load."""

@@ -11,7 +11,7 @@ from egg.tools.tasks.clocks import CudaClock
 
 
 def calls(_: dict[str, Any]) -> dict[str, Any]:
-    """Median milliseconds of a product, of the same begun on another stream, and of an addition after 0.1 ms of host."""
+    """Median milliseconds of a product, the same on another stream, and an addition that the host is slow to launch."""
     clock = CudaClock(1 << 26)
     x, small = torch.randn(2048, 2048, device="cuda"), torch.ones(8, device="cuda")
     side = torch.cuda.Stream()
