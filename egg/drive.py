@@ -1,6 +1,5 @@
 """Drive a run to its end and show it. The graph has a thread of its own, so that Ctrl-C waits for nothing it does."""
 
-import json
 import os
 import shutil
 import signal
@@ -82,14 +81,15 @@ def _drive(run: Run, request: "RunInput | None", instead: "Backbone | None" = No
         state = graph.get_state(config)
         if request is None:
             request = _rest(run, state)
-        if run.folder is None and "run_dir" in state.values:
+        if run.folder is None and state.values.get("run_dir"):
             folder = Path(state.values["run_dir"])
             folder.mkdir(parents=True, exist_ok=True)
             stack.enter_context(locked(folder, run.id))
-        if request is not None and instead is not None:
-            request = request.model_copy(update={**dict(instead), "roles": Roles()})
-        elif other := _other_model(run, state.values, instead):
-            config["configurable"] = {**config["configurable"], INSTEAD: other}
+        other = _other_model(run, state.values, instead)
+        if request is not None and other is not None:
+            request = request.model_copy(update={**dict(other), "roles": Roles()})
+        elif other is not None:
+            config["configurable"] = {**config["configurable"], INSTEAD: other.model_dump(mode="json")}
         progress = Progress()
         progress.restore(state.values)
         with view(run.id, progress) as screen:
@@ -98,34 +98,38 @@ def _drive(run: Run, request: "RunInput | None", instead: "Backbone | None" = No
 
 
 def _rest(run: Run, state: "StateSnapshot") -> "RunInput | None":
-    """The input to go on with: none, or the first one again if the run ended before its first checkpoint."""
+    """The input to go on with: none, or the first one again if the run ended before intake had settled it."""
     from egg.graph.checkpointing import unfinished
     from egg.state.run import RunInput
 
-    if unfinished(state):
+    if unfinished(state) and "settings" in state.values:
         return None
     if "outcome" in state.values:
         raise UserError(f"run {run.id} is finished: `egg show {run.id}` shows it, `egg optimize` starts another")
     if asked := requested(run):
         return RunInput.model_validate(asked)
+    if "problem_file" in state.values:  # a server's run, which has no file of what was asked for
+        return RunInput(**{name: state.values[name] for name in RunInput.model_fields if name in state.values})
     raise UserError(f"run {run.id} holds no checkpoint to go on from: start it again with `egg optimize`")
 
 
-def _other_model(run: Run, values: dict[str, Any], instead: "Backbone | None") -> dict[str, Any] | None:
+def _other_model(run: Run, values: dict[str, Any], instead: "Backbone | None") -> "Backbone | None":
     """What the run is to go on with: what is asked for now, or was when it was resumed before.
 
     Raises:
         UserError: no model plays it.
     """
-    folder = run.folder or (Path(values["run_dir"]) if "run_dir" in values else None)
+    from egg.state.backbone import Backbone
+
+    folder = run.folder or (Path(values["run_dir"]) if values.get("run_dir") else None)
     if instead is not None:
-        if not values["settings"].with_model:
+        if "settings" in values and not values["settings"].with_model:
             raise UserError(f"no model plays run {run.id}: start another with `egg optimize --model`")
         if folder:
             (folder / OTHER_MODEL).write_text(instead.model_dump_json(indent=2) + "\n")
-    if folder and (folder / OTHER_MODEL).is_file():
-        return dict(json.loads((folder / OTHER_MODEL).read_text()))
-    return instead.model_dump(mode="json") if instead else None
+    elif folder and (folder / OTHER_MODEL).is_file():
+        return Backbone.model_validate_json((folder / OTHER_MODEL).read_text())
+    return instead
 
 
 def _watch(

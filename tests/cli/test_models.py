@@ -7,10 +7,15 @@ from typing import Any
 
 import pytest
 
+from egg.drive import resume
+from egg.graph.app import build_graph
+from egg.graph.checkpointing import open_saver
 from egg.request import of_roles, other_backbone, validated
 from egg.state.backbone import Backbone, Protocol, RoleBackbone, Roles, Sampling
-from egg.state.errors import UserError
+from egg.state.errors import MachineError, UserError
+from egg.state.run import RunInput
 from egg.state.settings import Settings
+from egg.tools.folders import CHECKPOINT, server_checkpoint
 from tests.agents.openai_server import OpenAIServer
 from tests.cli.make import egg, problem
 
@@ -96,6 +101,38 @@ def test_options_to_resume_with_need_a_model(server: OpenAIServer) -> None:
     with pytest.raises(UserError, match="--protocol"):
         other_backbone("openai:tiny", {"base_url": server.url, "protocol": "telepathy"})
     assert other_backbone("openai:tiny", {"base_url": server.url}) == Backbone(model="openai:tiny", base_url=server.url)
+
+
+@pytest.mark.parametrize("begun_by", ["command", "server"])
+def test_a_run_that_stopped_inside_intake_goes_on_with_another_model(
+    begun_by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EGG_RUNS_DIR", str(tmp_path))
+    monkeypatch.setattr("egg.graph.nodes.check_backbone", lambda settings: asked.append(settings.backbone("code")))
+    monkeypatch.setattr("egg.graph.nodes.detect_device", _broken)
+    asked: list[Backbone] = []
+    options: dict[str, Any] = {"problem_file": str(problem(tmp_path)), "model": "openai:tiny", "seeds": 3}
+    folder = tmp_path / "r"
+    folder.mkdir()
+    if begun_by == "command":
+        options["run_dir"] = str(folder)
+        (folder / "run.json").write_text(RunInput(**options).model_dump_json())
+    database = folder / CHECKPOINT if begun_by == "command" else server_checkpoint()
+    with open_saver(database) as saver, pytest.raises(MachineError):
+        build_graph(saver).invoke(RunInput(**options), {"configurable": {"thread_id": "r"}}, durability="sync")
+
+    other = Backbone(model="openai:other", effort="low")
+    for instead in (other, None):
+        with pytest.raises(MachineError):
+            resume("r", instead)
+    assert asked == [Backbone(model="openai:tiny"), other, other]
+    with open_saver(database) as saver:
+        values = build_graph(saver).get_state({"configurable": {"thread_id": "r"}}).values
+    assert values["seeds"] == 3 and values["model"] == "openai:other"
+
+
+def _broken(target: str | None) -> Any:
+    raise MachineError("the GPU is gone")
 
 
 def think(body: dict[str, Any]) -> dict[str, Any]:
