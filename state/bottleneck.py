@@ -24,6 +24,8 @@ class BottleneckKind(StrEnum):
     OCCUPANCY = "occupancy"
     MEMORY_BANDWIDTH = "memory_bandwidth"
     L2 = "l2"
+    L1 = "l1"
+    """The first-level cache, or shared memory, which is a part of it."""
     TENSOR_PIPE_STARVED = "tensor_pipe_starved"
     COMPUTE = "compute"
     MEMORY_LATENCY = "memory_latency"

@@ -14,3 +14,11 @@ class CandidateError(Exception):
         self.status = status
         self.feedback = feedback
         self.faults = tuple(faults) or (Fault(kind=status, text=feedback),)
+
+
+NO_MEMORY = (
+    *("can't allocate memory", "bad_alloc", "Cannot allocate memory", "CUDA out of memory"),
+    "NVML_SUCCESS == DriverAPI::get()->nvmlInit_v2_()",
+)
+"""Words of exceptions about an allocation that failed. The last is PyTorch's where the driver does not tell it how much
+memory is free, which it asks for nothing but such an exception's text."""

@@ -186,9 +186,12 @@ def _alone(device: Device, launch: LaunchFacts, demand: Demand, moved: float) ->
 
     Loads that run ahead of the loop hide behind its work; of the others each turn waits for its own.
     """
-    effort, programs, turns = launch.effort or _from_alu(launch), prod(launch.grid), max(1.0, launch.steps)
+    effort, programs, steps = launch.effort or _from_alu(launch), prod(launch.grid), max(1.0, launch.steps)
+    turns = steps  # a loop without loads waits for none
+    if launch.effort is not None:
+        turns = max(1.0, min(steps, effort.accesses + effort.copies))
     sm_flops = device.peak["fp32"] / device.multiprocessors * CLOCK_SHARE
-    slots = _slots(effort) + 2 * launch.spills * turns / SPILL_ACCESS
+    slots = _slots(effort) + 2 * launch.spills * steps / SPILL_ACCESS
     own = max(demand.issue, slots * WARP_FLOPS * SCHEDULERS / (WARP_IPC * sm_flops))
     work = (demand.matrix + own + L1_EXPOSED * demand.l1) / turns
     drawn = moved / programs / (device.bandwidth / device.multiprocessors * ALONE)

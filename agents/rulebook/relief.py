@@ -11,6 +11,7 @@ RELIEVED_BY = {
     BottleneckKind.OCCUPANCY: "occupancy",
     BottleneckKind.MEMORY_BANDWIDTH: "memory",
     BottleneckKind.L2: "memory",
+    BottleneckKind.L1: "compute",
     BottleneckKind.TENSOR_PIPE_STARVED: "compute",
     BottleneckKind.COMPUTE: "compute",
     BottleneckKind.MEMORY_LATENCY: "latency",

@@ -26,6 +26,7 @@ def test_the_thresholds_are_those_in_force() -> None:
         "imbalance": {causes.FILLED},
         "memory_bandwidth": {resources.WELL_USED, resources.WELL_USED_OF_DATASHEET["memory"]},
         "l2": {resources.WELL_USED, resources.REREAD},
+        "l1": {resources.WELL_USED},
         "compute": {resources.WELL_USED, resources.WELL_USED_OF_DATASHEET["matrix"], resources.WELL_USED_PLAIN},
         "occupancy": {resources.OCCUPANCY, resources.OCCUPANCY_OF_PRODUCTS},
         "tensor_pipe_starved": set(),

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from egg.state.settings import Policy
 from egg.tools.device import detect_device
 from egg.tools.estimate import LaunchFacts, TorchFacts, predict, predict_torch
+from egg.tools.instructions import Effort
 
 H200 = detect_device("sm_90")
 STREAM = LaunchFacts(
@@ -60,6 +61,14 @@ def test_a_stream_is_bound_by_memory_and_near_its_rate() -> None:
     predicted = predict(H200, STREAM)
     assert predicted.bottleneck == "memory"
     assert (1 << 28) / 4.8e12 * 1e3 < predicted.ms < 2 * (1 << 28) / 4.8e12 * 1e3
+
+
+def test_a_loop_without_loads_waits_for_none() -> None:
+    once = Effort(instructions=19_000.0, global_bytes=2048.0, accesses=2.0)  # an H200 takes 0.24 ms for this one
+    shape = {"grid": (300, 1, 1), "warps": 32, "registers": 16, "load_bytes": 4.9e6, "store_bytes": 4.9e6}
+    sums = STREAM.model_copy(update={**shape, "steps": 4000.0, "effort": once})
+    assert 0.1 < ms(sums) < 0.5
+    assert ms(sums, effort=once.model_copy(update={"accesses": 4000.0})) > 1.0
 
 
 def test_a_tiny_launch_is_bound_by_launching() -> None:

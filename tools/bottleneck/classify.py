@@ -3,7 +3,7 @@
 1. A launch too short to be looked into: launch-bound.
 2. Nearly what the ceiling allows: stop.
 3. What costs time whatever the ceiling: spills, too few programs, multiprocessors that wait for the last ones.
-4. A resource that is well used: device memory, second-level cache, arithmetic; the nearest to its ceiling.
+4. A resource that is well used: device memory, a cache, arithmetic; the nearest to its ceiling.
 5. If neither: low occupancy, matrix units that starve, else the latency of memory.
 
 Counters are believed before times, times before what compiling tells. 60 % of a peak is well used, as in Nsight

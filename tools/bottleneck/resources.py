@@ -42,7 +42,7 @@ class Use(NamedTuple):
 
 def uses(case: Case) -> list[Use]:
     """Of each resource that something is known of, the nearest to its ceiling first."""
-    found = [use for use in (_memory(case), _cache(case), _arithmetic(case)) if use]
+    found = [use for use in (_memory(case), _cache(case), _first_cache(case), _arithmetic(case)) if use]
     return sorted(found, key=lambda use: -use.value / use.enough)
 
 
@@ -51,7 +51,7 @@ def used(case: Case) -> list[Bottleneck]:
     nearest = next(iter(uses(case)), None)
     if nearest is None or nearest.value < nearest.enough:
         return []
-    if nearest.kind is BottleneckKind.L2:
+    if nearest.kind in (BottleneckKind.L1, BottleneckKind.L2):
         return [case.bottleneck(nearest.kind, "tiling", nearest.evidence, limiter="throughput")]
     if nearest.kind is BottleneckKind.COMPUTE:
         limiter = case.place.precision if case.place else ""
@@ -122,6 +122,12 @@ def _cache(case: Case) -> Use | None:
     return Use(
         BottleneckKind.L2, "its accesses over the second-level cache, of the ceiling", value, WELL_USED, case.saw
     )
+
+
+def _first_cache(case: Case) -> Use | None:
+    share = case.counter("l1_throughput")
+    figure = "first-level cache and shared memory, of their peak"
+    return None if share is None else Use(BottleneckKind.L1, figure, percent(share, 100.0), WELL_USED, "counter")
 
 
 def _arithmetic(case: Case) -> Use | None:

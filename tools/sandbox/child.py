@@ -14,13 +14,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NoReturn
 
-from egg.tools.errors import CandidateError
+from egg.tools.errors import NO_MEMORY, CandidateError
 from egg.tools.sandbox.channel import LOST_CODE, Channel, Closed
 from egg.tools.sandbox.confine import confine
 from egg.tools.sandbox.layers import Layer
 from egg.tools.sandbox.records import Bounds, State
 
-NO_MEMORY = ("can't allocate memory", "bad_alloc", "Cannot allocate memory", "CUDA out of memory")
 NO_PROCESS = ("can't start new thread", "Resource temporarily unavailable")
 NO_ROOM = (errno.EFBIG, errno.ENOSPC, errno.EDQUOT)
 TRACEBACK_CHARS = 6000

@@ -9,7 +9,7 @@ from triton.runtime.errors import OutOfResources
 
 from egg.state.evaluation import Status
 from egg.state.fault import Fault
-from egg.tools.errors import CandidateError
+from egg.tools.errors import NO_MEMORY, CandidateError
 
 REASON_LINES = 12
 REASON_CHARS = 4000
@@ -48,7 +48,8 @@ def words_of(error: BaseException) -> str:
 
 def out_of_memory(error: BaseException) -> bool:
     """Whether an allocation failed, on the GPU or on the host."""
-    return isinstance(error, (MemoryError, torch.OutOfMemoryError)) or "can't allocate memory" in words_of(error)
+    said = words_of(error)
+    return isinstance(error, (MemoryError, torch.OutOfMemoryError)) or any(sign in said for sign in NO_MEMORY)
 
 
 def _told(status: Status, said: str, line: int | None) -> CandidateError:

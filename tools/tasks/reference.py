@@ -11,6 +11,7 @@ from torch.utils._pytree import tree_map
 
 from egg.state.settings import Policy
 from egg.tools.tasks.cases import Case, case_inputs, redrawable
+from egg.tools.tasks.faults import out_of_memory
 from egg.tools.tasks.memory import digests, tensors_of
 from egg.tools.tasks.module import build_model, load_module, set_policy, set_seed
 from egg.tools.tasks.raw import Entry, forms
@@ -91,12 +92,12 @@ class Reference:
             for dtype in (torch.float64, torch.float32):
                 try:
                     return self._wide(case, dtype, changed)
-                except torch.OutOfMemoryError:
-                    self.free()
-                    if dtype is torch.float64 and (sliced := self._sliced(case, usual)) is not None:
-                        return Exact(sliced, {}, {}, "float64 in slices")
-                except (RuntimeError, TypeError, NotImplementedError):
-                    continue
+                except (RuntimeError, TypeError, NotImplementedError) as error:
+                    if not out_of_memory(error):
+                        continue
+                self.free()
+                if dtype is torch.float64 and (sliced := self._sliced(case, usual)) is not None:
+                    return Exact(sliced, {}, {}, "float64 in slices")
             return self._wide(case, None, changed)
         finally:
             set_policy(self.policy)
@@ -155,7 +156,9 @@ class Reference:
             narrow = lambda part: self._run(self.model, part, case["draw"], None)  # noqa: E731
             wide = deepcopy(self.model).to(torch.float64)
             return by_slices(narrow, lambda part: self._run(wide, part, case["draw"], torch.float64), inputs, usual)
-        except torch.OutOfMemoryError:
+        except RuntimeError as error:
+            if not out_of_memory(error):
+                raise
             self.free()
             return None
 

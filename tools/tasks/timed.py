@@ -7,6 +7,7 @@ import torch
 
 from egg.tools.tasks.budget import Errors, judge_values
 from egg.tools.tasks.cases import Case, case_inputs
+from egg.tools.tasks.faults import out_of_memory
 from egg.tools.tasks.form import wrong_form
 from egg.tools.tasks.raw import Entry, leaves, read
 from egg.tools.tasks.reference import Reference, Usual
@@ -49,7 +50,9 @@ def _compared(reference: Reference, payload: Json) -> Json:
             if not answer["checked"] and (note := _unsuitable(reference, case, usual)):
                 return answer | {"note": note}
             telling, wrong, gross = _looked_at(reference, case, usual, call["outputs"], Path(payload["folder"]))
-        except torch.OutOfMemoryError:
+        except RuntimeError as error:
+            if not out_of_memory(error):
+                raise
             return answer | {"note": "comparing more of them takes more memory than there is"}
         if wrong:
             return answer | {"wrong": wrong, "gross": gross}

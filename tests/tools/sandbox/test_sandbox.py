@@ -117,6 +117,12 @@ def test_memory_is_limited() -> None:
     assert toy("bomb", Bounds(memory_bytes=256 << 20), elements=1 << 20).ok
 
 
+def test_memory_that_the_driver_cannot_tell_of_is_memory() -> None:
+    said = 'NVML_SUCCESS == DriverAPI::get()->nvmlInit_v2_() INTERNAL ASSERT FAILED at "CUDACachingAllocator.cpp":1135'
+    assert toy("fail_saying", said=said).state == "out_of_memory"
+    assert toy("fail_saying", said="NVML_SUCCESS == something else").state == "raised"
+
+
 def test_only_the_tail_of_the_output_is_kept() -> None:
     reply = toy("flood", Bounds(output_bytes=1000))
     assert reply.ok and len(reply.output) == 1000 and reply.output.endswith("the end\n")

@@ -30,6 +30,10 @@ def fail(payload: Json) -> Json:
     raise ValueError("no such luck\nat all")
 
 
+def fail_saying(payload: Json) -> Json:
+    raise RuntimeError(payload["said"])
+
+
 def user_error(payload: Json) -> Json:
     from egg.state.errors import UserError
 
