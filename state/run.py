@@ -43,6 +43,8 @@ class RunInput(BaseModel):
     target: Target | None = Field(None, description="GPU to compile for; this machine's own where there is one")
     max_calls: int = Field(200, ge=0, description="Cap on model calls")
     max_tokens: int = Field(400_000, ge=0, description="Cap on input plus output tokens")
+    max_usd: float | None = Field(None, gt=0, description="Cap on money, by the price table")
+    max_gpu_minutes: float | None = Field(None, gt=0, description="Cap on the time in which the run holds a GPU")
     max_minutes: float = Field(60.0, gt=0, description="Cap on wall time")
     search: bool = Field(True, description="Whether a machine search chooses numbers in the tuning stages")
     max_points: int | None = Field(None, ge=1, description="Cap on the points of one search; 48 with a GPU, 12 without")
@@ -62,7 +64,13 @@ class RunInput(BaseModel):
             target=self.target,
             search=self.search,
             search_limits=SearchLimits(points=self.max_points),
-            limits=Limits(calls=self.max_calls, tokens=self.max_tokens, minutes=self.max_minutes),
+            limits=Limits(
+                calls=self.max_calls,
+                tokens=self.max_tokens,
+                usd=self.max_usd,
+                gpu_minutes=self.max_gpu_minutes,
+                minutes=self.max_minutes,
+            ),
         )
 
 

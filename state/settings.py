@@ -29,6 +29,8 @@ class Limits(Record):
 
     calls: int = Field(200, ge=0, description="Model calls")
     tokens: int = Field(400_000, ge=0, description="Input plus output tokens")
+    usd: float | None = Field(None, gt=0, description="US dollars, by the price table; none: no cap")
+    gpu_minutes: float | None = Field(None, gt=0, description="Minutes in which the run holds a GPU; none: no cap")
     minutes: float = Field(60.0, gt=0, description="Wall-clock minutes")
 
 

@@ -1,44 +1,119 @@
-"""What a run has spent."""
+"""What a run has spent: calls, tokens, money by agent; wall and GPU time by stage. Integers, so that sums are exact."""
+
+from typing import Self
 
 from pydantic import Field
 
 from egg.state.record import Record
 from egg.state.settings import Limits
 
+NANO = 1_000_000_000
+"""Money is counted in billionths of a US dollar: a cached token of the cheapest model costs a few of them."""
 
-class Spend(Record):
-    """Sums for one agent in one stage. Integers, so that adding is exact whatever the order."""
 
-    calls: int = 0
+class _Sum(Record):
+    """A record of integers that add up field by field."""
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(**{name: getattr(self, name) + getattr(other, name) for name in type(self).model_fields})
+
+
+class Spend(_Sum):
+    """Sums for one agent in one stage."""
+
+    calls: int = Field(0, description="Answers")
+    free: int = Field(0, description="Of these, the rulebook's own, which nobody bills")
+    replayed: int = Field(0, description="Of these, from a recording: billed once, when that was made")
     retries: int = Field(0, description="Further requests that transient faults of the provider made necessary")
-    input_tokens: int = 0
-    output_tokens: int = 0
-    model_ms: int = 0
+    failed: int = Field(0, description="Requests without an answer, whether or not a later one had more luck")
+    unsure: int = Field(
+        0, description="Of these, requests that the provider may bill: timed out, broken off, unreadable"
+    )
+    unsure_tokens: int = Field(0, description="Input tokens of those requests, as counted here")
+    unsure_nano_usd: int = Field(0, description="What those tokens would cost")
+    input_tokens: int = Field(0, description="All input, read from the provider's cache or not")
+    cached_tokens: int = Field(0, description="Of the input, what the provider read from its cache")
+    written_tokens: int = Field(0, description="Of the input, what the provider wrote into its cache")
+    output_tokens: int = Field(0, description="All output, reasoning included")
+    reasoning_tokens: int = Field(0, description="Of the output, reasoning, where the provider says so")
+    untold: int = Field(0, description="Answers whose tokens were counted here, since the provider did not say")
+    nano_usd: int = Field(0, description="Price of the answers by the table, in billionths of a dollar")
+    replayed_nano_usd: int = Field(0, description="Of it, the price of replayed answers")
+    unpriced: int = Field(0, description="Answers of models that the table has no price for")
+    sent_tokens: int = Field(0, description="Everything sent, as counted here, tools included")
+    own_tokens: int = Field(0, description="Length of the conversations, which a run without pruning would carry on")
+    model_ms: int = Field(0, description="Waited for the model")
 
-    def __add__(self, other: "Spend") -> "Spend":
-        return Spend(**{name: getattr(self, name) + getattr(other, name) for name in Spend.model_fields})
+    @property
+    def tokens(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+    @property
+    def paid_calls(self) -> int:
+        """Answers that a provider billed in this run."""
+        return self.calls - self.free - self.replayed
+
+    @property
+    def usd(self) -> float:
+        """Price of the answers that were billed in this run, as far as prices are known."""
+        return (self.nano_usd - self.replayed_nano_usd) / NANO
+
+    @property
+    def money(self) -> str:
+        """The price in words; an unknown one is not zero."""
+        known = f"${self.usd:.4f}" if self.nano_usd > self.replayed_nano_usd or not self.unpriced else ""
+        unknown = f"{self.unpriced} of {self.paid_calls} calls without a known price" if self.unpriced else ""
+        billed = self.unsure_nano_usd and not self.replayed
+        unsure = f"up to ${self.unsure_nano_usd / NANO:.4f} more for failed requests" if billed else ""
+        return ", ".join(part for part in (known, unknown, unsure) if part)
+
+    def as_replayed(self) -> "Spend":
+        """The same bill, taken from a recording: it counts towards the caps as it did then, and nobody pays it again."""
+        return self.model_copy(update={"replayed": self.calls - self.free, "replayed_nano_usd": self.nano_usd})
+
+
+class Work(_Sum):
+    """What one stage, or a node of the run, took."""
+
+    wall_ms: int = Field(0, description="Active time from its start to its end; stages side by side overlap")
+    gpu_ms: int = Field(0, description="Of it, time in which it held the GPU, alone or beside other checks")
 
 
 class Usage(Record):
-    """Spend by `stage/agent`."""
+    """Spend by `stage/agent`, work by stage."""
 
     by_agent: dict[str, Spend] = Field(default_factory=dict)
+    by_stage: dict[str, Work] = Field(default_factory=dict)
 
     def __add__(self, other: "Usage") -> "Usage":
-        names = sorted({*self.by_agent, *other.by_agent})
-        return Usage(by_agent={n: self.by_agent.get(n, Spend()) + other.by_agent.get(n, Spend()) for n in names})
+        agents, stages = sorted({*self.by_agent, *other.by_agent}), sorted({*self.by_stage, *other.by_stage})
+        return Usage(
+            by_agent={n: self.by_agent.get(n, Spend()) + other.by_agent.get(n, Spend()) for n in agents},
+            by_stage={n: self.by_stage.get(n, Work()) + other.by_stage.get(n, Work()) for n in stages},
+        )
 
     @property
     def total(self) -> Spend:
         return sum(self.by_agent.values(), Spend())
 
+    @property
+    def gpu_ms(self) -> int:
+        return sum(work.gpu_ms for work in self.by_stage.values())
+
     def over(self, limits: Limits, minutes: float) -> str | None:
-        """Name of the first cap that is reached, or None. `minutes` is the wall time since the run began."""
+        """Name of the first cap that is reached, or None. `minutes` is the wall time since the run began.
+
+        What a provider may have billed for failed requests counts as if it had.
+        """
         total = self.total
-        if total.calls >= limits.calls:
+        if total.calls + total.unsure >= limits.calls:
             return f"model calls ({limits.calls})"
-        if total.input_tokens + total.output_tokens >= limits.tokens:
+        if total.tokens + total.unsure_tokens >= limits.tokens:
             return f"tokens ({limits.tokens})"
+        if limits.usd is not None and total.nano_usd + total.unsure_nano_usd >= limits.usd * NANO:
+            return f"money (${limits.usd:g})"
+        if limits.gpu_minutes is not None and self.gpu_ms >= limits.gpu_minutes * 60_000:
+            return f"GPU time ({limits.gpu_minutes:g} min)"
         if minutes >= limits.minutes:
             return f"wall time ({limits.minutes:g} min)"
         return None
