@@ -5,7 +5,7 @@ import shutil
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -17,6 +17,7 @@ from egg.progress import Progress
 from egg.session import Run, create, discard, find, locked, opened, requested
 from egg.state.errors import UserError
 from egg.tools.sandbox.client import prepare
+from egg.tools.sandbox.leave import leave_nothing
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 OTHER_MODEL = "other_model.json"
 """In the run's folder: the backbone that a resumed run goes on with."""
 TICK_SECONDS = 0.1
-CLOSING_SECONDS = 0.4
 INTERRUPTED = 130
 
 
@@ -198,26 +198,10 @@ def _stop(run: Run, screen: View | None = None) -> NoReturn:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if screen:
         screen.close()
-    _end_children()
+    leave_nothing()
     print(f"\nStopped. Go on with: egg resume {_reference(run)}", file=sys.stderr, flush=True)
     sys.stdout.flush()
     os._exit(INTERRUPTED)
-
-
-def _end_children() -> None:
-    """In good order if that is quick; a process that is still starting up would not listen yet."""
-    from egg.tools.sandbox.client import shutdown
-    from egg.tools.sandbox.removal import remove_all
-    from egg.tools.sandbox.watch import children
-
-    closing = Thread(target=shutdown, kwargs={"for_good": True}, daemon=True)
-    closing.start()
-    closing.join(CLOSING_SECONDS)
-    for pid in children(os.getpid()):
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-    closing.join(CLOSING_SECONDS)
-    remove_all()
 
 
 def _reference(run: Run) -> str:

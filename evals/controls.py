@@ -15,6 +15,7 @@ from typing import Any
 
 from egg.evals.provenance import provenance, write_results
 from egg.evals.small import CHAIN, load
+from egg.evals.stopping import stoppable
 from egg.state.device import Device
 from egg.state.errors import MachineError, UserError
 from egg.state.problem import Problem
@@ -173,6 +174,6 @@ def _short(value: Any) -> str:
 
 if __name__ == "__main__":
     try:
-        raise SystemExit(main())
+        stoppable(main)
     except (MachineError, UserError) as error:
         raise SystemExit(f"error: {error}") from error

@@ -25,6 +25,7 @@ from langchain_core.runnables import RunnableConfig
 
 from egg.evals.library import PROBLEMS
 from egg.evals.resume import Json, Parts
+from egg.evals.stopping import stoppable
 from egg.graph.app import build_graph
 from egg.graph.checkpointing import open_saver
 from egg.state.device import Device
@@ -212,4 +213,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    stoppable(main)

@@ -22,6 +22,7 @@ from egg.evals.families import FAMILIES, Family
 from egg.evals.points import Variant, problem_of, variants
 from egg.evals.resume import Json, Parts
 from egg.evals.scatter import save_scatter
+from egg.evals.stopping import stoppable
 from egg.state.device import Device
 from egg.state.errors import UserError
 from egg.state.problem import Problem
@@ -187,4 +188,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    stoppable(main)

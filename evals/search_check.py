@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 from egg.evals.library import PROBLEMS
 from egg.evals.resume import Json, Parts
+from egg.evals.stopping import stoppable
 from egg.state.device import Device
 from egg.state.errors import UserError
 from egg.state.problem import Problem, Workload
@@ -258,4 +259,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    stoppable(main)

@@ -15,6 +15,7 @@ from typing import Any
 
 from egg.evals.library import PROBLEMS
 from egg.evals.resume import Json, Parts
+from egg.evals.stopping import stoppable
 from egg.state.device import Device
 from egg.state.errors import UserError
 from egg.state.profile import KernelProfile, Profile
@@ -153,4 +154,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    stoppable(main)

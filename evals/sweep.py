@@ -16,6 +16,7 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 
 from egg.evals.provenance import commit, write_results
+from egg.evals.stopping import stoppable
 from egg.graph.app import build_graph
 from egg.graph.checkpointing import open_saver, unfinished
 from egg.state.run import RunInput
@@ -113,4 +114,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    stoppable(main)

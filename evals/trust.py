@@ -22,6 +22,7 @@ from egg.evals.corpus import Case, corpus, left_behind
 from egg.evals.hostile import sequence
 from egg.evals.library import Order, library, written
 from egg.evals.provenance import provenance, write_results
+from egg.evals.stopping import stoppable
 from egg.evals.trial import timed_honestly, verdict
 from egg.state.device import Device
 from egg.state.errors import UserError
@@ -213,4 +214,4 @@ def _names(names: list[str]) -> str:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    stoppable(main)

@@ -20,6 +20,7 @@ from typing import Any
 
 from egg.evals.provenance import provenance, write_results
 from egg.evals.small import ADD, add_kernel, load
+from egg.evals.stopping import stoppable
 from egg.state.device import Device
 from egg.state.evaluation import Evaluation
 from egg.state.problem import Problem
@@ -119,4 +120,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    stoppable(main)
