@@ -17,10 +17,13 @@ from langchain_core.exceptions import (
 
 from egg.state.backbone import Backbone, Protocol
 from egg.state.errors import UserError
+from egg.state.usage import Spend
 
 NO_CREDIT = ("insufficient_quota", "billing_hard_limit_reached")
 PASSING = (408, 409, 425, 429)
 """HTTP codes below 500 after which the same request may succeed."""
+GATEWAY_TIMEOUTS = (408, 504)
+"""HTTP codes that say nothing about what the model behind the gateway goes on doing."""
 OVERFLOW = re.compile(r"context[ _-](length|window|size)|prompt is too long|too many (input )?tokens", re.IGNORECASE)
 NO_TOOLS = re.compile(
     r"(does not|doesn't|not) support(ed)? (for )?(tool|function)|(tool|function)s? (use|calling|calls|choice)? ?"
@@ -39,6 +42,9 @@ OPTIONS = {
 class ProviderFault(Exception):
     """The provider failed and kept failing, or refused this one request. It says nothing about a kernel."""
 
+    spend = Spend()
+    """The bill of the attempts."""
+
 
 class Overflow(ProviderFault):
     """The conversation is longer than the model can read."""
@@ -50,6 +56,8 @@ class CutOff(Exception):
 
 def transient(fault: BaseException) -> bool:
     """Whether the same request may succeed if it is sent again."""
+    if not isinstance(fault, Exception):  # Ctrl-C, wherever it strikes
+        return False
     code = _status(fault)
     if _code(fault) in NO_CREDIT or _speaks_otherwise(fault):
         return False
@@ -81,6 +89,16 @@ def explain(fault: Exception, backbone: Backbone) -> UserError | ProviderFault |
     if isinstance(fault, ModelError) or status is not None or _cut_off(fault) or _unreadable(fault):
         return ProviderFault(f"{in_short(fault)}: {text}")
     return None
+
+
+def may_be_billed(fault: BaseException) -> bool:
+    """Whether a request without an answer may have been worked on: nobody waited for its end, or it broke off."""
+    status = _status(fault)
+    if status is not None:
+        return status in GATEWAY_TIMEOUTS
+    if isinstance(fault, ModelTimeoutError) or _cut_off(fault) or _unreadable(fault):
+        return not _never_arrived(fault)
+    return isinstance(fault, (ModelConnectionError, ConnectionError)) and not _never_arrived(fault)
 
 
 def whereabouts(backbone: Backbone) -> str:
@@ -161,9 +179,23 @@ def _cut_off(fault: BaseException) -> bool:
     return any(_package(base.__module__) in CLIENTS for base in type(fault).__mro__)
 
 
+def _never_arrived(fault: BaseException | None) -> bool:
+    """Whether there was no connection to send the request over."""
+    while fault is not None:
+        if type(fault).__name__ in ("ConnectError", "ConnectTimeout", "ConnectionRefusedError", "PoolTimeout"):
+            return True
+        fault = fault.__cause__ or fault.__context__
+    return False
+
+
 def _unreadable(fault: BaseException) -> bool:
-    """An answer that the client library stumbled over, or LangChain, which found nothing in what that made of it."""
+    """An answer that the client library stumbled over, or LangChain, which found nothing in what that made of it.
+
+    What our own code beneath it stumbled over is a mistake of ours.
+    """
     modules = [str(frame.f_globals.get("__name__", "")) for frame, _ in walk_tb(fault.__traceback__)]
+    if modules and _package(modules[-1]) == "egg":
+        return False
     packages = {_package(module) for module in modules} - {"langchain_core"}
     if any(package.startswith("langchain_") for package in packages):
         return True

@@ -1,6 +1,7 @@
 """langchain-openai's chat model, without three of its losses. Imported late: it takes more than a second."""
 
 import json
+from contextlib import suppress
 from typing import Any
 
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
@@ -33,9 +34,10 @@ class OpenAIChat(ChatOpenAI):
         return made
 
     def _create_chat_result(self, response: Any, *rest: Any) -> ChatResult:
-        whole = response.model_dump(exclude=PARSED) if isinstance(response, BaseModel) else response
-        if isinstance(whole, dict) and _mark_lists(whole):
-            response = whole
+        whole = response.model_dump(exclude=PARSED, warnings=False) if isinstance(response, BaseModel) else response
+        with suppress(AttributeError, KeyError, TypeError):  # nothing that OpenAI would say: LangChain stumbles over it
+            if _mark_lists(whole):
+                response = whole
         return super()._create_chat_result(response, *rest)
 
 

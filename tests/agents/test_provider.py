@@ -65,6 +65,33 @@ def test_a_lasting_fault_ends_the_stage_not_the_run(server: OpenAIServer, stream
     assert len(server.requests) == 5
 
 
+@pytest.mark.parametrize("choices", [["odd"], [{"index": 0, "message": {"role": "assistant", "tool_calls": ["odd"]}}]])
+def test_an_answer_that_cannot_be_read_is_asked_for_again(server: OpenAIServer, choices: list[object]) -> None:
+    odd = {"body": {"id": "c", "object": "chat.completion", "choices": choices}}
+    server.replies = [odd, GOOD]
+    message, _ = answer(server, streamed=False)
+    assert message.tool_calls and len(server.requests) == 2
+
+
+def test_ctrl_c_is_not_asked_again(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    def press(response: object) -> bool:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("egg.agents.openai_model._mark_lists", press)  # beneath langchain-openai's frames
+    server.replies = [GOOD] * 5
+    with pytest.raises(KeyboardInterrupt):
+        answer(server, streamed=False)
+    assert len(server.requests) == 1
+
+
+def test_a_mistake_of_ours_is_no_fault_of_the_provider(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("egg.agents.openai_model.RAW", [])
+    server.replies = [GOOD] * 5
+    with pytest.raises(TypeError, match="unhashable"):
+        answer(server, streamed=True)
+    assert len(server.requests) == 1
+
+
 def test_a_refused_request_is_not_repeated(server: OpenAIServer, streamed: bool) -> None:
     server.replies = [{"status": 400, "error": {"message": "no such parameter"}}]
     with pytest.raises(ProviderFault, match="no such parameter"):
