@@ -6,6 +6,7 @@ from contextlib import suppress
 from langchain_core.language_models import LanguageModelInput
 from langchain_core.messages import AIMessage, AnyMessage
 from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.tools import BaseTool
 from langgraph.config import get_stream_writer
 
 from egg.agents.faults import Overflow
@@ -24,6 +25,7 @@ def ask_briefly(
     backbone: Backbone,
     config: RunnableConfig,
     seconds: float,
+    tools: Sequence[BaseTool] = (),
 ) -> tuple[AIMessage, Spend]:
     """The answer and its bill; asks once more with what is old left out, if the model cannot read that much.
 
@@ -34,10 +36,11 @@ def ask_briefly(
         ProviderFault: for any other that lasts.
     """
     try:
-        return ask(model, messages, backbone, config, tell, seconds)
-    except Overflow:
+        return ask(model, messages, backbone, config, tell, seconds, tools)
+    except Overflow as fault:
         tell("the conversation is too long for the model; asks again with its older parts left out")
-        return ask(model, shortened(messages), backbone, config, tell, seconds)
+        answer, spend = ask(model, shortened(messages), backbone, config, tell, seconds, tools)
+        return answer, fault.spend + spend
 
 
 def tell(text: str) -> None:

@@ -15,6 +15,7 @@ from egg.agents.brief import with_facts
 from egg.agents.exchange import ExchangeLog, as_exchange, request_key
 from egg.agents.faults import ProviderFault
 from egg.agents.presenting import presentable, without_half_calls
+from egg.agents.prices import check_priced
 from egg.agents.prompting import render
 from egg.agents.provider import at_its_limit
 from egg.agents.sources import expanded
@@ -75,13 +76,15 @@ def next_answer(agent: Agent, state: AgentState, config: RunnableConfig) -> Upda
         if cap := _cap(state, log):
             return _stop(agent, f"out of budget: {cap}")
         settings = asked_instead(settings, config)
+        check_priced(settings)
         backbone = settings.backbone(agent.role)
         model = with_tools(agent.factory(settings, agent.role), agent.tools, backbone.protocol)
         try:
             shown = expanded(state, presentable(messages))
-            answer, spend = ask_briefly(model, shown, backbone, config, _seconds_left(state))
+            answer, spend = ask_briefly(model, shown, backbone, config, _seconds_left(state), agent.tools)
         except ProviderFault as fault:
-            return _stop(agent, f"the model provider failed: {fault}")
+            usage = Usage(by_agent={f"{state['branch']}/{agent.role}": fault.spend})
+            return {**_stop(agent, f"the model provider failed: {fault}"), "usage": usage}
         answer = repaired(without_half_calls(answer), given)
         exchange = as_exchange({**position, "model": backbone.model}, messages, answer, spend)
         log.keep(key, exchange)

@@ -5,12 +5,13 @@ from time import perf_counter
 
 from langchain_core.language_models import LanguageModelInput
 from langchain_core.messages import AIMessage, BaseMessage
-from langchain_core.messages.utils import count_tokens_approximately
 from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.tools import BaseTool
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, stop_before_delay
 from tenacity.wait import wait_exponential_jitter
 
-from egg.agents.faults import CutOff, explain, in_short, response_of, transient
+from egg.agents.billing import Request
+from egg.agents.faults import CutOff, ProviderFault, explain, in_short, response_of, transient
 from egg.state.backbone import Backbone
 from egg.state.usage import Spend
 
@@ -30,8 +31,11 @@ def ask(
     config: RunnableConfig | None = None,
     tell: Callable[[str], None] = lambda text: None,
     seconds: float = LONGEST,
+    tools: Sequence[BaseTool] = (),
 ) -> tuple[AIMessage, Spend]:
     """The model's answer and its bill. `tell` hears of every wait; none goes on after `seconds`.
+
+    `tools` are those that the model is bound to. A `ProviderFault` carries the bill of all attempts.
 
     Raises:
         UserError: for a fault that only the user can mend: key, endpoint, model name, options, account.
@@ -44,6 +48,7 @@ def ask(
         what = in_short(fault) if fault else "no answer"
         tell(f"{what} from the model provider; asks again in {seconds:.0f} s ({state.attempt_number} of {ATTEMPTS})")
 
+    request = Request(messages, tools, backbone)
     retrying = Retrying(
         stop=stop_after_attempt(ATTEMPTS) | stop_before_delay(min(seconds, LONGEST)),
         wait=_wait,
@@ -55,13 +60,18 @@ def ask(
         for attempt in retrying:
             with attempt:
                 begun = perf_counter()
-                answer = _whole(model.invoke(messages, config))
-                retries = attempt.retry_state.attempt_number - 1
-                return answer, _spend(messages, answer, perf_counter() - begun, retries, backbone)
+                try:
+                    answer = _whole(model.invoke(messages, config))
+                except Exception as fault:
+                    request.fails(fault)
+                    raise
+                return answer, request.succeeds(answer, perf_counter() - begun)
     except Exception as fault:  # provider clients share no base class
         known = explain(fault, backbone)
         if known is None:
             raise
+        if isinstance(known, ProviderFault):
+            known.spend = request.given_up()
         raise known from fault
     raise AssertionError("tenacity either returns or raises")
 
@@ -108,17 +118,3 @@ def _wait(state: RetryCallState) -> float:
         return min(max(float(asked), 0.0), LONGEST_WAIT) if asked else _backoff(state)
     except ValueError:
         return _backoff(state)
-
-
-def _spend(
-    messages: Sequence[BaseMessage], answer: AIMessage, seconds: float, retries: int, backbone: Backbone
-) -> Spend:
-    """The bill. Servers that do not count tokens are counted for, so that the cap on tokens always means something."""
-    used, free = answer.usage_metadata, backbone.is_rulebook
-    return Spend(
-        calls=1,
-        retries=retries,
-        input_tokens=used["input_tokens"] if used else 0 if free else count_tokens_approximately(messages),
-        output_tokens=used["output_tokens"] if used else 0 if free else count_tokens_approximately([answer]),
-        model_ms=round(seconds * 1000),
-    )

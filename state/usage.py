@@ -26,9 +26,7 @@ class Spend(_Sum):
     replayed: int = Field(0, description="Of these, from a recording: billed once, when that was made")
     retries: int = Field(0, description="Further requests that transient faults of the provider made necessary")
     failed: int = Field(0, description="Requests without an answer, whether or not a later one had more luck")
-    unsure: int = Field(
-        0, description="Of these, requests that the provider may bill: timed out, broken off, unreadable"
-    )
+    unsure: int = Field(0, description="Of these, what a provider may bill: timed out, broken off, unreadable")
     unsure_tokens: int = Field(0, description="Input tokens of those requests, as counted here")
     unsure_nano_usd: int = Field(0, description="What those tokens would cost")
     input_tokens: int = Field(0, description="All input, read from the provider's cache or not")
@@ -68,7 +66,7 @@ class Spend(_Sum):
         return ", ".join(part for part in (known, unknown, unsure) if part)
 
     def as_replayed(self) -> "Spend":
-        """The same bill, taken from a recording: it counts towards the caps as it did then, and nobody pays it again."""
+        """The same bill from a recording: it counts towards the caps as it did then, and nobody pays it again."""
         return self.model_copy(update={"replayed": self.calls - self.free, "replayed_nano_usd": self.nano_usd})
 
 
