@@ -17,7 +17,7 @@ from egg.state.run import AgentState
 
 ID = re.compile(r"[0-9a-f]{12}")
 REFERENCE = re.compile(r"^\[\[kernel ([0-9a-f]{12})\]\]$", re.MULTILINE)
-FENCE = re.compile(r"^```(?:python|py)?\n(.*?)^```", re.DOTALL | re.MULTILINE)
+FENCE = re.compile(r"^(`{3,})(?:python|py)?\n(.*?)^\1[ \t]*$", re.DOTALL | re.MULTILINE)
 
 
 def tidy(source: str) -> str:
@@ -26,8 +26,9 @@ def tidy(source: str) -> str:
 
 
 def fenced(source: str) -> str:
-    """The source as a Markdown block."""
-    return f"```python\n{tidy(source)}```"
+    """The source as a Markdown block, within a fence that no line of it can end."""
+    fence = "`" * max(3, 1 + max(map(len, re.findall(r"^`+", source, re.MULTILINE)), default=0))
+    return f"{fence}python\n{tidy(source)}{fence}"
 
 
 def reference(source: str) -> str:
@@ -88,7 +89,7 @@ def _path(state: AgentState, name: str) -> Path:
 
 def _whole(given: str) -> str:
     block = FENCE.match(given.lstrip())
-    return tidy(block.group(1) if block else given)
+    return tidy(block.group(2) if block else given)
 
 
 def _sources(state: AgentState) -> Iterator[str]:

@@ -23,11 +23,16 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from egg.agents.prompting import render
+from egg.agents.sources import fenced
 from egg.state.backbone import Protocol
 
 SOURCE = "source"
 """The argument that travels as a `python` block of its own: no model escapes a whole file well."""
-BLOCK = re.compile(r"^[ \t]*```[ \t]*([\w+-]*)[^\n]*\n(.*?)(?:^[ \t]*```[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(
+    r"^(?P<fence>[ \t]*`{3,})[ \t]*(?P<language>[\w+-]*)[^\n`]*\n(?P<text>.*?)(?:^(?P=fence)[ \t]*$|\Z)",
+    re.DOTALL | re.MULTILINE,
+)
+"""A block ends at the fence that it began with: one in a docstring is indented."""
 TAG = re.compile(r"<tool_call>\s*(.*?)\s*</tool_call>", re.DOTALL)
 """How some families of open models write a call."""
 THOUGHT = re.compile(r"^.*</think>", re.DOTALL)
@@ -88,7 +93,7 @@ def as_text(messages: Sequence[BaseMessage], schemas: list[dict[str, Any]]) -> l
 def parse(text: str, schemas: list[dict[str, Any]]) -> Parsed:
     """The calls in an answer. A `python` block fills the `source` of the call before it, or else of the one after."""
     text = TAG.sub(lambda tag: f"\n```tool\n{tag.group(1)}\n```\n", THOUGHT.sub("", text))
-    blocks = [Block(found.group(1).lower(), found.group(2)) for found in BLOCK.finditer(text)]
+    blocks = [Block(found["language"].lower(), found["text"]) for found in BLOCK.finditer(text)]
     prose = BLOCK.sub("", text).strip()
     calls: list[ToolCall] = []
     invalid: list[InvalidToolCall] = []
@@ -162,7 +167,7 @@ def _with_blocks(message: AIMessage) -> str:
         source = args.pop(SOURCE) if "\n" in str(args.get(SOURCE, "")) else None
         parts.append(f"```tool\n{json.dumps({'name': call['name'], 'arguments': args})}\n```")
         if source is not None:
-            parts.append(f"```python\n{str(source).strip()}\n```")
+            parts.append(fenced(str(source)))
     parts += [f"```tool\n{call['args']}\n```" for call in message.invalid_tool_calls]
     return "\n\n".join(part for part in parts if part) or "(nothing)"
 

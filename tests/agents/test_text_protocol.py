@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolCall, ToolMessage
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from egg.agents.build import build_code_agent, build_debug_agent, build_profile_agent
+from egg.agents.sources import fenced, source_of
 from egg.agents.text_protocol import as_text, parse
 from egg.agents.toolbox.kernels import compile_kernel
 from egg.agents.toolbox.probing import guide
@@ -45,6 +46,26 @@ def called(text: str) -> list[tuple[str, dict[str, Any]]]:
 )
 def test_a_call_with_a_file(text: str) -> None:
     assert called(text) == [("compile_kernel", {"source": KERNEL})]
+
+
+@pytest.mark.parametrize(
+    "note", ["    ```\n    x @ w\n    ```\n", "```\nx @ w\n```\n"], ids=["indented", "at the margin"]
+)
+def test_a_kernel_may_have_fences_in_its_docstring(note: str, state: AgentState) -> None:
+    kernel = f'"""What it does:\n\n{note}"""\n\n{KERNEL}'
+    calls: list[ToolCall] = [{"name": "compile_kernel", "args": {"source": kernel}, "id": "1", "type": "tool_call"}]
+    shown = as_text([AIMessage("", tool_calls=calls)], SCHEMAS)[-1].text
+    assert called(shown) == [("compile_kernel", {"source": kernel})]
+    assert source_of(state, fenced(kernel)) == kernel
+    if note[0] == " ":
+        assert called(f"{CALL}\n```python\n{kernel}```\nDone.") == [("compile_kernel", {"source": kernel})]
+        assert called(f"  ```python\n{kernel}  ```\n{CALL}") == [("compile_kernel", {"source": kernel})]
+    else:
+        assert called(f"{CALL}\n````python\n{kernel}````") == [("compile_kernel", {"source": kernel})]
+
+
+def test_a_span_of_code_is_no_block() -> None:
+    assert called(f"```x``` is short for:\n{CALL}\n{CODE}") == [("compile_kernel", {"source": KERNEL})]
 
 
 def test_a_call_by_id_and_one_without_a_file() -> None:
