@@ -14,7 +14,7 @@ from egg.agents.backbone import asked_instead
 from egg.agents.brief import with_facts
 from egg.agents.exchange import ExchangeLog, as_exchange, request_key
 from egg.agents.faults import ProviderFault
-from egg.agents.presenting import presentable, without_half_calls
+from egg.agents.presenting import without_half_calls
 from egg.agents.prices import check_priced
 from egg.agents.prompting import render
 from egg.agents.provider import at_its_limit
@@ -80,7 +80,7 @@ def next_answer(agent: Agent, state: AgentState, config: RunnableConfig) -> Upda
         backbone = settings.backbone(agent.role)
         model = with_tools(agent.factory(settings, agent.role), agent.tools, backbone.protocol)
         try:
-            shown = expanded(state, presentable(messages))
+            shown = expanded(state, messages)
             answer, spend = ask_briefly(model, shown, backbone, config, _seconds_left(state), agent.tools)
         except ProviderFault as fault:
             usage = Usage(by_agent={f"{state['branch']}/{agent.role}": fault.spend})

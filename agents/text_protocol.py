@@ -22,6 +22,7 @@ from langchain_core.runnables import Runnable, RunnableLambda
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
+from egg.agents.presenting import presentable
 from egg.agents.prompting import render
 from egg.agents.sources import fenced
 from egg.state.backbone import Protocol
@@ -59,7 +60,7 @@ def with_tools(
 ) -> Runnable[LanguageModelInput, AIMessage]:
     """The model with its tools, by either protocol."""
     if protocol == Protocol.TOOLS:
-        return model.bind_tools(tools)
+        return RunnableLambda(presentable) | model.bind_tools(tools)
     schemas = [convert_to_openai_tool(tool)["function"] for tool in tools]
 
     def write(messages: Any) -> list[BaseMessage]:
@@ -168,7 +169,7 @@ def _with_blocks(message: AIMessage) -> str:
         parts.append(f"```tool\n{json.dumps({'name': call['name'], 'arguments': args})}\n```")
         if source is not None:
             parts.append(fenced(str(source)))
-    parts += [f"```tool\n{call['args']}\n```" for call in message.invalid_tool_calls]
+    parts += [f"```tool\n{(call['args'] or '').strip()}\n```" for call in message.invalid_tool_calls]
     return "\n\n".join(part for part in parts if part) or "(nothing)"
 
 

@@ -150,6 +150,7 @@ def test_over_http(server: OpenAIServer, state: AgentState, mode: list[str]) -> 
     expected = ("not a JSON object", "not a valid tool", "no tool call", "Field required")
     for words, seen in zip(expected, told, strict=True):
         assert words in seen
+    assert server.requests[1]["messages"][-2]["content"] == server.replies[0]["text"], "it sees what it wrote"
     for request in server.requests:
         assert "tools" not in request
         roles = [message["role"] for message in request["messages"]]
