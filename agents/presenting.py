@@ -17,7 +17,7 @@ LONG = 400
 
 
 def presentable(messages: Any) -> list[AnyMessage]:
-    """For APIs of tool calls: no empty answers or malformed arguments, which some servers refuse but send themselves."""
+    """For APIs of tool calls: no empty answers or malformed arguments, which some servers send but do not take back."""
     return [_accepted(message) if isinstance(message, AIMessage) else message for message in messages]
 
 
@@ -95,7 +95,7 @@ def _brief(message: AnyMessage) -> AnyMessage:
         return message.model_copy(update={"content": LEFT_OUT})
     if isinstance(message, AIMessage):
         calls = [ToolCall(**{**call, "args": _short(call["args"])}) for call in message.tool_calls]
-        invalid = [InvalidToolCall(**{**call, **_short({"args": call["args"]})}) for call in message.invalid_tool_calls]
+        invalid = [{**call, **_short({"args": call["args"]})} for call in message.invalid_tool_calls]
         return message.model_copy(update={"tool_calls": calls, "invalid_tool_calls": invalid})
     return message
 
