@@ -23,10 +23,10 @@ from egg.tools.expert import spec_of
 
 
 def brief(role: Role, state: AgentState, insight: Profile | None = None) -> list[AnyMessage]:
-    """The messages that an agent starts from. `insight` is what is known of the bottlenecks of the kernel in force."""
+    """The messages that an agent starts from. `insight` is what the verdict on the kernel in force tells of it."""
     system = SystemMessage(render(f"{role}_system", **_standing(state)))
     told = diagnosis_text(insight, state["spec"].group) if insight else None
-    return [system, HumanMessage(render(f"{role}_brief", **_texts(state), diagnosed=told))]
+    return [system, HumanMessage(render(f"{role}_brief", **_texts(state, insight), diagnosed=told))]
 
 
 def with_facts(role: Role, state: AgentState, messages: Sequence[AnyMessage]) -> list[AnyMessage]:
@@ -103,7 +103,7 @@ def _standing(state: AgentState) -> dict[str, Any]:
     }
 
 
-def _texts(state: AgentState) -> dict[str, Any]:
+def _texts(state: AgentState, insight: Profile | None) -> dict[str, Any]:
     incumbent, draft = state.get("incumbent"), state.get("draft")
     broken = draft if state.get("repair") and draft else None
     verdict = incumbent.evaluation if incumbent else None
@@ -115,6 +115,7 @@ def _texts(state: AgentState) -> dict[str, Any]:
         "structure": state["structure"],
         "seeded": list(state["workload"].structures[: state["settings"].seeds]),
         "history": state["history"],
+        "hints": state.get("hints", ()),
         "attempts": mine(state),
         "searched": searched.told if (searched := state.get("searched")) else None,
         "incumbent": incumbent,
@@ -123,7 +124,7 @@ def _texts(state: AgentState) -> dict[str, Any]:
         "broken": broken,
         "plan": state.get("plan"),
         "diagnosis": state.get("diagnosis") if broken else None,
-        "guides": applying(situation(state)),
+        "guides": applying(situation(state, insight)),
         "fenced": fenced,
         "reference": reference,
     }

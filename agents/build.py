@@ -47,7 +47,7 @@ def build_debug_agent(factory: Factory = chat_model) -> Graph:
 def _build(agent: Agent, output: type[Any]) -> Graph:
     def start(state: AgentState) -> Update:
         broken = state.get("draft") if state.get("repair") else None  # any other draft is history
-        known = insight(state) if agent.role == "profile" else None
+        known = insight(state)
         return {
             "messages": brief(agent.role, state, known),
             "stopped": None,

@@ -5,12 +5,10 @@ import re
 from pydantic import Field
 
 from egg.state.problem import Workload
+from egg.state.profile import Profile
 from egg.state.record import Record
 from egg.state.run import AgentState
 from egg.state.settings import Policy
-from egg.tools.bottleneck import classify
-from egg.tools.ceilings import of_datasheet
-from egg.tools.verdict_profile import of_verdict
 
 DRAFTING = "none"
 """The status where nothing is broken."""
@@ -51,8 +49,8 @@ class Situation(Record):
     feedback: str = Field("", description="What the judge says of it")
 
 
-def situation(state: AgentState) -> Situation:
-    """An agent's situation; a draft counts only while it is being repaired."""
+def situation(state: AgentState, insight: Profile | None = None) -> Situation:
+    """An agent's situation. `insight` is of the kernel in force; a draft counts only while it is being repaired."""
     workload, draft = state["workload"], state.get("draft")
     verdict = draft.evaluation if state.get("repair") and draft else None
     kinds = set(classes(workload, state["problem"].source))
@@ -66,7 +64,7 @@ def situation(state: AgentState) -> Situation:
         kinds=tuple(sorted(kinds)),
         policy=str(state["settings"].policy),
         dtypes=tuple(sorted({tensor.dtype for tensor in workload.inputs + workload.outputs})),
-        bottlenecks=_bottlenecks(state),
+        bottlenecks=tuple(dict.fromkeys(str(found.kind) for found in insight.bottlenecks)) if insight else (),
         status=str(verdict.status) if verdict else DRAFTING,
         feedback=verdict.feedback if verdict else "",
     )
@@ -81,12 +79,3 @@ def classes(workload: Workload, source: str) -> tuple[str, ...]:
     if 0 < workload.matmul_flops < THIN * workload.min_bytes:
         found.add("thin_product")
     return tuple(sorted(found))
-
-
-def _bottlenecks(state: AgentState) -> tuple[str, ...]:
-    incumbent = state.get("incumbent")
-    profile = of_verdict(incumbent.evaluation) if incumbent and incumbent.evaluation else None
-    if profile is None:
-        return ()
-    found = profile.bottlenecks or classify(profile, state["device"], of_datasheet(state["device"]))
-    return tuple(dict.fromkeys(str(bottleneck.kind) for bottleneck in found))

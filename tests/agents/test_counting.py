@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from langchain_core.messages import ToolMessage
 
-from egg.agents.build import build_profile_agent
+from egg.agents.build import build_code_agent, build_profile_agent
 from egg.agents.toolbox import counting
 from egg.state.bottleneck import BottleneckKind
 from egg.state.candidate import Candidate
@@ -16,7 +16,7 @@ from egg.state.profile import Profile
 from egg.state.run import AgentState
 from egg.tools.errors import CandidateError
 from tests.agents.scripted import KERNEL, Scripted, call
-from tests.tools.test_bottleneck import STREAM, kernel
+from tests.tools.test_bottleneck import MEASURED, STREAM, kernel
 from tests.tools.test_place import profiled
 
 Script = Callable[..., Scripted]
@@ -52,6 +52,17 @@ def test_the_brief_tells_what_the_verdict_knows(scripted: Script, traced: AgentS
     assert "stream: 0.45 ms, 90%, at 46 % of the memory ceiling" in told
     assert "- ampere_sgemm (not Triton of this file): 0.05 ms, 10%" in told
     assert "stream: memory latency: its bytes over device memory, of the ceiling 46.3 % (≤ 50 %); stage memory" in told
+
+
+@pytest.mark.parametrize(("rate", "done"), [(4.3e12, False), (2.3e12, True)])
+def test_the_code_agent_is_advised_by_what_this_gpu_reaches(
+    rate: float, done: bool, scripted: Script, traced: AgentState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured = MEASURED.model_copy(update={"copy_rate": rate, "read_rate": rate})
+    monkeypatch.setattr("egg.agents.insight.ceilings", lambda device: measured)
+    model = scripted(call("submit_kernel", source=KERNEL, rationale="r"))
+    assert build_code_agent(lambda settings, role: model).invoke(traced)["draft"]
+    assert ("at-the-ceiling" in model.seen[0][1].text) is done
 
 
 def test_counters_of_the_stage_are_shown(scripted: Script, traced: AgentState, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -74,8 +74,7 @@ def repairing(state: AgentState) -> AgentState:
 @pytest.mark.parametrize("role", ["code", "profile", "debug"])
 def test_prompt_is_the_golden_one(state: AgentState, role: str, moment: str) -> None:
     given = state if moment == "first" else repairing(state)
-    known = insight(given) if role == "profile" else None
-    messages = expanded({**given, "messages": []}, brief(cast(Role, role), given, known))
+    messages = expanded({**given, "messages": []}, brief(cast(Role, role), given, insight(given)))
     text = "\n\n=====\n\n".join(message.text for message in messages) + "\n"
     path = GOLDEN / f"{role}_{moment}.txt"
     if os.environ.get("EGG_UPDATE_GOLDEN"):

@@ -3,6 +3,7 @@
 import pytest
 
 from egg.agents.guidebook import applying
+from egg.agents.insight import insight
 from egg.agents.situation import classes, situation
 from egg.state.problem import Region, Workload
 from egg.state.run import AgentState
@@ -56,7 +57,8 @@ def test_a_repair_is_advised_by_the_verdicts_words_and_the_kernel_in_force(state
     spilling = launch.model_copy(update={"spills": 512, "estimate_ms": 1.0})
     profile = kernel.evaluation.profile.model_copy(update={"launches": (spilling,), "estimate_ms": 1.0})
     verdict = kernel.evaluation.model_copy(update={"profile": profile})
-    place = situation({**repairing(state), "incumbent": kernel.model_copy(update={"evaluation": verdict})})
+    given: AgentState = {**repairing(state), "incumbent": kernel.model_copy(update={"evaluation": verdict})}
+    place = situation(given, insight(given))
     assert place.status == "mismatch" and "last tile" in place.feedback
     assert "spills" in place.bottlenecks
     assert all("mismatch" in guide.statuses for guide in applying(place))
