@@ -8,7 +8,7 @@ from typing import Any, Literal
 from egg.state.candidate import Attempt, Candidate
 from egg.state.device import Device
 from egg.state.evaluation import Baseline
-from egg.state.ledger import Decision
+from egg.state.ledger import Decision, Verb
 from egg.state.search import Searched
 from egg.state.usage import Spend, Usage
 
@@ -42,6 +42,7 @@ class Progress:
     first_ms: float | None = None
     usage: Usage = field(default_factory=Usage)
     _rows_of_tasks: dict[str, Row] = field(default_factory=dict)
+    _taken: dict[str, Candidate] = field(default_factory=dict)
 
     def restore(self, values: Mapping[str, Any]) -> None:
         """Start from a checkpoint's values."""
@@ -84,9 +85,10 @@ class Progress:
         if not ns:
             row = self._rows_of_tasks.get(data["id"])
             if row is None:
-                branch = data["input"].get("branch") if isinstance(data.get("input"), Mapping) else None
-                row = self._rows_of_tasks[data["id"]] = self._row(branch or data["name"])
-            if "result" in data:
+                row = self._rows_of_tasks[data["id"]] = self._row(_named(data))
+            if data.get("interrupts"):
+                row.state, row.doing = "running", "waits for an answer"
+            elif "result" in data:
                 row.state, row.doing, row.spend = "done", "", Spend()
                 row.seconds = monotonic() - (row.started or monotonic())
             else:
@@ -131,6 +133,8 @@ class Progress:
         if isinstance(kernel := update.get("incumbent"), Candidate):
             self._take(kernel)
         for decision in update.get("ledger", ()):
+            if decision.verb is Verb.REFUSED:
+                self._give_back(decision.stage)
             row = self._row(decision.stage)
             row.result = f"{decision.verb.value}: {decision.what}"
             yield _line(decision)
@@ -138,8 +142,16 @@ class Progress:
     def _take(self, kernel: Candidate) -> None:
         """Keep the best kernel seen; parallel seeds report in any order."""
         self.first_ms = self.first_ms or kernel.rank_ms
+        known = self._taken.get(kernel.origin, kernel)
+        self._taken[kernel.origin] = kernel if kernel.rank_ms <= known.rank_ms else known
         if self.incumbent is None or kernel.rank_ms <= self.incumbent.rank_ms:
             self.incumbent = kernel
+
+    def _give_back(self, stage: str) -> None:
+        """A person refused a stage's kernel after it had been taken; refusing the choice leaves no kernel at all."""
+        self._taken = {} if stage == "choose" else {origin: k for origin, k in self._taken.items() if origin != stage}
+        if stage != "confirm":
+            self.incumbent = min(self._taken.values(), key=lambda kernel: kernel.rank_ms, default=None)
 
     def _row(self, name: str) -> Row:
         if name not in self.rows:
@@ -147,6 +159,13 @@ class Progress:
             after = {known: self.rows.pop(known) for known in AHEAD[2:] if known in self.rows}
             self.rows.update(seeds | after)
         return self.rows[name]
+
+
+def _named(task: Mapping[str, Any]) -> str:
+    """The row of a run's task: its branch, what it is asked about, or its own name."""
+    given = task["input"] if isinstance(task.get("input"), Mapping) else {}
+    decided = given.get("decided")
+    return str(given.get("branch") or (decided.stage if decided else task["name"]))
 
 
 def _verdict(attempt: Attempt) -> str:

@@ -90,6 +90,8 @@ def _ledger(ledger: tuple[Decision, ...]) -> Table:
         table.add_row(decision.stage, Text(f"{decision.verb.value}: {decision.what}"))
         table.add_row("", Text(f"why: {decision.why}"))
         table.add_row("", Text(f"evidence: {decision.evidence}", style="dim"))
+        if decision.by_person:
+            table.add_row("", Text(decision.by_person, style="italic"))
     return table
 
 

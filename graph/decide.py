@@ -1,5 +1,6 @@
 """What a stage decides, and how it says so: pure functions over a stage's state."""
 
+from egg.graph.unasked import unasked
 from egg.state.candidate import Attempt, Candidate
 from egg.state.ledger import Decision, Verb
 from egg.state.plan import Plan
@@ -58,7 +59,10 @@ def decision(state: StageState) -> Decision:
     mine = [a for a in state.get("attempts", ()) if a.origin == branch]
     kept = incumbent is not None and incumbent.origin == branch
     plan, stopped = state.get("plan"), state.get("stopped")
-    if kept:
+    if left_out := state.get("left_out"):
+        verb, what, why = Verb.SKIPPED, f"{branch} left out", left_out.told()
+        evidence = f"incumbent {milliseconds(incumbent)}" if incumbent else "nothing was tried"
+    elif kept:
         assert incumbent is not None
         verb, what = Verb.KEPT, incumbent.rationale or incumbent.structure
         why = f"correct, and better than all {len(mine)} tried here" if len(mine) > 1 else "correct"
@@ -72,7 +76,7 @@ def decision(state: StageState) -> Decision:
         evidence = f"incumbent {milliseconds(incumbent)}"
     else:
         verb, what = Verb.SKIPPED, f"{spec.name} left as it is"
-        why = stopped or (plan.why if plan else "") or "out of budget"
+        why = stopped or (plan.why if plan else "") or unasked(state) or "out of budget"
         evidence = (plan.bottleneck if plan else "") or f"incumbent {milliseconds(incumbent)}"
     return Decision(
         step=spec.step,
@@ -83,6 +87,8 @@ def decision(state: StageState) -> Decision:
         evidence=evidence,
         kernel=incumbent.id if incumbent else None,
         tried=tuple(_line(a) for a in mine),
+        hints=state.get("hints", ()),
+        review=left_out,
     )
 
 

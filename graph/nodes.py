@@ -66,14 +66,15 @@ def choose(state: RunState) -> RunState:
     """Record which seed goes on. The reducer has already kept the best one and dropped the others."""
     incumbent, ledger = state.get("incumbent"), ledger_of(state)
     if incumbent is None:
-        why = "every seed failed" if ledger else "the expert library writes no kernel for any region of this module"
+        without = "every seed failed" if {d.verb for d in ledger} == {Verb.FAILED} else "no seed is left"
+        why = without if ledger else "the expert library writes no kernel for any region of this module"
         line = _decision(CHOOSE_STEP, "choose", Verb.FAILED, "no seed", why, "the reference stays", None)
-        return RunState(ledger=(line,))
+        return _settled(state, line)
     others = [d for d in ledger if d.kernel and d.kernel != incumbent.id]
     why = "the fastest correct seed" if others else "the only correct seed"
     evidence = "; ".join(f"{d.stage} {d.evidence}" for d in ledger if d.kernel)
     what = f"{incumbent.origin}: {incumbent.rationale or incumbent.structure}"
-    return RunState(ledger=(_decision(CHOOSE_STEP, "choose", Verb.CHOSEN, what, why, evidence, incumbent),))
+    return _settled(state, _decision(CHOOSE_STEP, "choose", Verb.CHOSEN, what, why, evidence, incumbent))
 
 
 def confirm(state: RunState) -> RunState:
@@ -82,8 +83,8 @@ def confirm(state: RunState) -> RunState:
     ended = exhausted(state)
     verdict: Evaluation | None = None
     if incumbent is None:
-        why = "no kernel passed the judge" if state.get("attempts") else "no kernel was written"
-        outcome = _fallback(state, f"{why}; the result is the reference module")
+        why = _why_none(state)
+        outcome = fallback(state, f"{why}; the result is the reference module")
     else:
         verdict = judge(
             state["problem"],
@@ -103,7 +104,8 @@ def confirm(state: RunState) -> RunState:
     kept = incumbent if outcome.kernel else None
     line = _decision(CONFIRM_STEP, "confirm", verb, what, outcome.claim, evidence, kept)
     spent = elapsed(state["run_dir"], state["elapsed_ms"])
-    return RunState(ledger=(line,), outcome=outcome, confirmation=verdict, elapsed_ms=spent)
+    settled = _settled(state, line)
+    return RunState(**settled, outcome=outcome, confirmation=verdict, elapsed_ms=spent)
 
 
 def report(state: RunState) -> RunState:
@@ -128,6 +130,18 @@ def report(state: RunState) -> RunState:
     return RunState(outcome=state["outcome"].model_copy(update={"files": files}), elapsed_ms=spent)
 
 
+def _settled(state: RunState, line: Decision) -> RunState:
+    """The line in force, or put before a person."""
+    return RunState(decided=line) if state["settings"].pause.on_decisions else RunState(ledger=(line,))
+
+
+def _why_none(state: RunState) -> str:
+    """Why there is no kernel to confirm."""
+    if any(line.verb is Verb.REFUSED for line in ledger_of(state)):
+        return "a person refused what passed the judge"
+    return "no kernel passed the judge" if state.get("attempts") else "no kernel was written"
+
+
 def _own_folder(thread: str | None, stem: str) -> Path:
     """The thread's folder, the same one if intake is repeated; a new one without a thread or beside a finished run."""
     folder = runs_dir() / str(thread) if thread else None
@@ -137,13 +151,13 @@ def _own_folder(thread: str | None, stem: str) -> Path:
 def _claim(state: RunState, incumbent: Candidate, verdict: Evaluation) -> Outcome:
     if not verdict.ok:
         failed = f"the winner failed confirmation ({verdict.status})"
-        return _fallback(state, f"{failed}; the result is the reference module")
+        return fallback(state, f"{failed}; the result is the reference module")
     if verdict.timing is None:
         return _outcome(state, incumbent, verdict, "correct in Triton's interpreter; no GPU here, so nothing was timed")
     eager = next((s for s in verdict.speedups if s.baseline == "eager"), None)
     policy = state["settings"].policy
     if eager is None or not eager.proven:
-        return _fallback(state, f"correct, but not proven faster than eager under policy {policy}; the reference stays")
+        return fallback(state, f"correct, but not proven faster than eager under policy {policy}; the reference stays")
     times = ", ".join(f"{s.ratio:.2f}x {s.baseline} [{s.low:.2f}, {s.high:.2f}]" for s in verdict.speedups)
     return _outcome(state, incumbent, verdict, f"correct and faster under policy {policy}: {times}")
 
@@ -169,7 +183,8 @@ def left_to_torch(workload: Workload, incumbent: Candidate, verdict: Evaluation)
     return tuple(dict.fromkeys((*without, *given_back)))
 
 
-def _fallback(state: RunState, claim: str) -> Outcome:
+def fallback(state: RunState, claim: str) -> Outcome:
+    """The reference module as the result."""
     return Outcome(
         kernel=None,
         correct=True,

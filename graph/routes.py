@@ -4,7 +4,8 @@ from typing import Literal, cast
 
 from langgraph.types import Send
 
-from egg.graph.stages import SEED
+from egg.graph.stages import MAPPING, SEED
+from egg.graph.unasked import unasked
 from egg.state.reducers import Ledger
 from egg.state.run import RunState, StageInput, StageState
 from egg.state.stage import StageSpec
@@ -17,8 +18,15 @@ def exhausted(state: RunState | StageState) -> str | None:
     return (before + state.get("usage", Usage())).over(state["settings"].limits, state["elapsed_ms"] / 60_000)
 
 
-def after_open(state: StageState) -> Literal["search", "profile", "code", "settle"]:
+def after_open(state: StageState) -> Literal["ask", "search", "profile", "code", "settle"]:
+    """A person first, where one wants to be asked and there is anything left to spend."""
+    return "ask" if state["settings"].pause.before_stages and not exhausted(state) else after_ask(state)
+
+
+def after_ask(state: StageState) -> Literal["search", "profile", "code", "settle"]:
     """Numbers are searched by machine before anybody is asked; a structure is not a number."""
+    if state.get("left_out"):
+        return "settle"
     searchable = state["incumbent"] and state["spec"].group != "structure" and state["settings"].search
     return "search" if searchable and not exhausted(state) else begin(state)
 
@@ -30,7 +38,7 @@ def after_search(state: StageState) -> Literal["judge", "profile", "code", "sett
 
 def begin(state: StageState) -> Literal["profile", "code", "settle"]:
     """A stage without an incumbent has nothing to profile: it drafts."""
-    if exhausted(state):
+    if exhausted(state) or unasked(state):
         return "settle"
     return "profile" if state["incumbent"] else "code"
 
@@ -65,6 +73,16 @@ def after_debug(state: StageState) -> Literal["code", "abandon", "settle"]:
     if state["stopped"]:
         return "settle"
     return "code" if state["diagnosis"] else "abandon"
+
+
+def after_settle(state: StageState) -> Literal["review", "__end__"]:
+    """The stage is over unless a person is to look at its decision."""
+    return "review" if state.get("decided") else "__end__"
+
+
+def after_review(state: StageState) -> Literal["profile", "code", "settle", "__end__"]:
+    """The stage is over unless a hint asks for one round more."""
+    return begin(state) if state.get("decided") is None else "__end__"
 
 
 def stage_input(state: RunState, spec: StageSpec, branch: str, structure: str) -> StageInput:
@@ -103,6 +121,21 @@ def seeds(state: RunState) -> list[Send] | Literal["choose"]:
         expert["settings"] = settings.by_rulebook()
         sends.append(Send("seed", expert))
     return sends or "choose"
+
+
+def after_choose(state: RunState) -> list[Send] | Literal["review", "confirm"]:
+    """A person looks at the choice, or tuning begins."""
+    return "review" if state.get("decided") else cast("list[Send] | Literal['confirm']", enter(MAPPING)(state))
+
+
+def after_confirm(state: RunState) -> Literal["review", "report"]:
+    """A person looks at the result, or it is reported."""
+    return "review" if state.get("decided") else "report"
+
+
+def after_run_review(state: RunState) -> list[Send] | Literal["confirm", "report"]:
+    """Where the run would have gone without being asked."""
+    return "report" if "outcome" in state else cast("list[Send] | Literal['confirm']", enter(MAPPING)(state))
 
 
 def enter(spec: StageSpec):  # type: ignore[no-untyped-def]

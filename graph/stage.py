@@ -11,13 +11,17 @@ from langgraph.graph.state import CompiledStateGraph
 
 from egg.agents.build import build_code_agent, build_debug_agent, build_profile_agent
 from egg.graph.decide import accepts, attempt, decision, frozen_violation
+from egg.graph.review import ask_before, review_stage
 from egg.graph.routes import (
+    after_ask,
     after_code,
     after_debug,
     after_judge,
     after_open,
     after_profile,
+    after_review,
     after_search,
+    after_settle,
     next_round,
 )
 from egg.graph.search import search
@@ -34,8 +38,9 @@ Update = dict[str, Any]
 
 def open_stage(state: StageState) -> Update:
     """Start with nothing tried; what the agents may see came with the Send."""
-    nothing: Update = dict.fromkeys(("plan", "draft", "diagnosis", "stopped", "searched"))
-    return {**nothing, "round": 0, "repair": 0, "searching": False}
+    nothing: Update = dict.fromkeys(("plan", "draft", "diagnosis", "stopped", "searched", "left_out", "decided"))
+    before = state["incumbent"] if state["settings"].pause.on_decisions else None  # a person may want it back
+    return {**nothing, "round": 0, "repair": 0, "searching": False, "hints": (), "opened_with": before}
 
 
 def judge_draft(state: StageState) -> Update:
@@ -76,15 +81,18 @@ def abandon(state: StageState) -> Update:
     return {"round": state["round"] + 1, "repair": 0, "plan": None, "draft": None, "diagnosis": None}
 
 
-def settle(state: StageState) -> StageOutput:
-    """Write the decision. Messages, broken kernels and profiler output end here."""
-    return {"ledger": (decision(state),)}
+def settle(state: StageState) -> Update:
+    """Write the decision, or put it before a person. Messages, broken kernels and profiler output end here."""
+    decided = decision(state)
+    asked = state["settings"].pause.on_decisions and not state.get("left_out")
+    return {"decided": decided} if asked else {"ledger": (decided,)}
 
 
 def build_stage() -> CompiledStateGraph[StageState, None, StageInput, StageOutput]:
     """The compiled stage subgraph."""
     graph = StateGraph(StageState, input_schema=StageInput, output_schema=StageOutput)
     graph.add_node("open", open_stage)
+    graph.add_node("ask", ask_before)
     graph.add_node("search", search)
     graph.add_node("profile", build_profile_agent())
     graph.add_node("code", build_code_agent())
@@ -92,13 +100,16 @@ def build_stage() -> CompiledStateGraph[StageState, None, StageInput, StageOutpu
     graph.add_node("judge", judge_draft)
     graph.add_node("abandon", abandon)
     graph.add_node("settle", settle)
+    graph.add_node("review", review_stage)
     graph.add_edge(START, "open")
-    graph.add_conditional_edges("open", after_open, ["search", "profile", "code", "settle"])
+    graph.add_conditional_edges("open", after_open, ["ask", "search", "profile", "code", "settle"])
+    graph.add_conditional_edges("ask", after_ask, ["search", "profile", "code", "settle"])
     graph.add_conditional_edges("search", after_search, ["judge", "profile", "code", "settle"])
     graph.add_conditional_edges("profile", after_profile, ["code", "settle"])
     graph.add_conditional_edges("code", after_code, ["judge", "settle"])
     graph.add_conditional_edges("judge", after_judge, ["search", "debug", "profile", "code", "settle"])
     graph.add_conditional_edges("debug", after_debug, ["code", "abandon", "settle"])
     graph.add_conditional_edges("abandon", next_round, ["profile", "code", "settle"])
-    graph.add_edge("settle", END)
+    graph.add_conditional_edges("settle", after_settle, ["review", END])
+    graph.add_conditional_edges("review", after_review, ["profile", "code", "settle", END])
     return graph.compile(name="stage")

@@ -15,7 +15,9 @@ from egg.state.bottleneck import Bottleneck
 from egg.state.candidate import Candidate
 from egg.state.device import Device
 from egg.state.evaluation import Baseline, Evaluation
+from egg.state.ledger import Decision, Review
 from egg.state.outcome import Outcome
+from egg.state.pause import Pause
 from egg.state.plan import Diagnosis, Plan
 from egg.state.problem import Problem, Workload
 from egg.state.reducers import Attempts, Ledger, add_usage, append_decisions, keep_better, later, merge_attempts
@@ -48,6 +50,7 @@ class RunInput(BaseModel):
     max_minutes: float = Field(60.0, gt=0, description="Cap on wall time")
     search: bool = Field(True, description="Whether a machine search chooses numbers in the tuning stages")
     max_points: int | None = Field(None, ge=1, description="Cap on the points of one search; 48 with a GPU, 12 without")
+    pause: Pause = Field(Pause.NEVER, description="Wait for a person before stages, on decisions, or both")
     run_dir: str | None = Field(None, description="Folder of the run; `runs/<thread id>` by default")
 
     @property
@@ -64,6 +67,7 @@ class RunInput(BaseModel):
             target=self.target,
             search=self.search,
             search_limits=SearchLimits(points=self.max_points),
+            pause=self.pause,
             limits=Limits(
                 calls=self.max_calls,
                 tokens=self.max_tokens,
@@ -100,6 +104,7 @@ class RunState(TypedDict, total=False):
     elapsed_ms: Annotated[int, later]
     confirmation: Evaluation | None
     outcome: Outcome
+    decided: Decision | None
 
 
 class StageInput(Task):
@@ -126,6 +131,10 @@ class StageState(StageInput, total=False):
     stopped: str | None
     searched: Searched | None
     searching: bool
+    hints: tuple[str, ...]
+    left_out: Review | None
+    opened_with: Candidate | None
+    decided: Decision | None
     attempts: Annotated[Attempts, merge_attempts]
     usage: Annotated[Usage, add_usage]
     ledger: Annotated[Ledger, append_decisions]
@@ -150,6 +159,7 @@ class AgentInput(StageInput, total=False):
     round: int
     repair: int
     searched: Searched | None
+    hints: tuple[str, ...]
     attempts: Attempts
 
 

@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from egg.state.backbone import ROLES, RULEBOOK, Backbone, Protocol, Role, RoleBackbone, Roles, Sampling
+from egg.state.pause import Pause
 from egg.state.record import Record
 from egg.state.search import SearchLimits
 
@@ -48,6 +49,7 @@ class Settings(Record):
     limits: Limits = Limits()
     search: bool = Field(True, description="Whether a machine search chooses numbers in the tuning stages")
     search_limits: SearchLimits = Field(SearchLimits(), description="Caps on the search of one stage")
+    pause: Pause = Field(Pause.NEVER, description="When the run waits for a person")
 
     def backbone(self, role: Role) -> Backbone:
         """Who plays a role, and how it is asked."""

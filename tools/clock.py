@@ -14,5 +14,11 @@ def elapsed(run_dir: str, persisted_ms: int) -> int:
     """
     now = monotonic() * 1000
     with _lock:
-        origin = _origin.setdefault(run_dir, now - persisted_ms)
+        origin = _origin[run_dir] = min(_origin.get(run_dir, now), now - persisted_ms)
     return max(persisted_ms, round(now - origin))
+
+
+def waited(run_dir: str) -> None:
+    """The run has waited for a person: go on from what its state holds, as a new process would."""
+    with _lock:
+        _origin.pop(run_dir, None)

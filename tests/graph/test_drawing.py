@@ -31,7 +31,7 @@ Every seed and every tuning stage is this subgraph; its `StageSpec` says which d
 def test_the_command_draws_the_run_and_a_stage_with_its_agents():
     drawn = CliRunner().invoke(app, ["graph"])
     assert drawn.exit_code == 0, drawn.output
-    assert "confirm --> report" in drawn.output and "subgraph profile" in drawn.output
+    assert "confirm -.-> report" in drawn.output and "subgraph profile" in drawn.output
 
 
 def test_the_page_is_current():
