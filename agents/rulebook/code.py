@@ -17,9 +17,13 @@ def decide(case: Case) -> Call:
     if kernel is None:  # the library refused; what is in force is the best there is
         kernel = case.brief["broken"] or case.brief["incumbent"]
         return Call("submit_kernel", {"source": kernel, "rationale": written[-1].text}, "The library refused.")
-    if compiled is None or compiled.artifact.get("kernel") != kernel:
+    found = [
+        result.artifact for result in (written[-1], compiled) if result and result.artifact.get("kernel") == kernel
+    ]
+    ok = next((artifact["ok"] for artifact in found if "ok" in artifact), None)
+    if ok is None:  # the library only wrote it
         return Call("compile_kernel", {"source": kernel}, "See whether it compiles for the target.")
-    if not compiled.artifact.get("ok") and len(written) == 1 and (edits := _second(case)):
+    if not ok and len(written) == 1 and (edits := _second(case)):
         return Call("expert_skeleton", {"edits": edits}, "It does not compile; go half as far.")
     return Call("submit_kernel", {"source": kernel, "rationale": _rationale(case)}, "Hand it to the judge.")
 

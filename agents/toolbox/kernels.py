@@ -26,7 +26,9 @@ def expert_skeleton(
     structure: Annotated[str | None, "An algorithmic structure named in the brief; default: the one asked for"] = None,
     edits: Edits = None,
 ) -> Answer:
-    """Have the expert library write a kernel: the one in force with `edits`, or a new one of another `structure`."""
+    """Have the expert library write a kernel, and compile it: the one in force with `edits`, or a new one of another
+    `structure`.
+    """
     state = state_of(runtime)
     _refuse_frozen(state, edits or {})
     known = state["workload"].structures
@@ -43,14 +45,14 @@ def expert_skeleton(
         store=store_of(state),
     )
     source = tidy(skeleton.source)
-    name = kernel_id(source)
     stays = f"Stays PyTorch: {'; '.join(skeleton.torch_regions)}." if skeleton.torch_regions else "All of it is Triton."
+    told, compiled = _compiled(state, source)
     artifact = {
-        "kernel": name,
+        **compiled,
         "torch_regions": list(skeleton.torch_regions),
         "regions": [region.name for region in skeleton.spec.regions],
     }
-    return f"Kernel {name}. {stays}\n{keep(state, source)}", artifact
+    return f"{told}\n{stays}\n{keep(state, source)}", artifact
 
 
 @tool(response_format="content_and_artifact")

@@ -41,9 +41,14 @@ def brief(state: AgentState) -> dict[str, Any]:
     return facts("code", state)
 
 
-def test_a_draft_takes_three_calls(brief: dict[str, Any]) -> None:
-    written = ("expert_skeleton", {"kernel": "a"})
+def test_a_draft_takes_two_calls(brief: dict[str, Any]) -> None:
     assert ask(brief) == ("expert_skeleton", {"structure": "fused_one_pass"})
+    name, args = ask(brief, ("expert_skeleton", {"kernel": "a", "ok": True}))
+    assert (name, args["source"]) == ("submit_kernel", "a")
+
+
+def test_what_was_written_and_not_compiled_is_compiled(brief: dict[str, Any]) -> None:
+    written = ("expert_skeleton", {"kernel": "a"})
     assert ask(brief, written) == ("compile_kernel", {"source": "a"})
     name, args = ask(brief, written, ("compile_kernel", {"kernel": "a", "ok": True}))
     assert (name, args["source"]) == ("submit_kernel", "a")
