@@ -1,73 +1,100 @@
-"""The exchange log: every finished model answer, kept in the run folder and never asked for twice."""
+"""The exchange log: what every agent asked and was answered, kept in the run folder and never asked for twice."""
 
 from collections import Counter
-from functools import lru_cache
+from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from langchain_core.messages import AIMessage, AnyMessage, ToolMessage, message_to_dict, messages_from_dict
 from pydantic import Field
 
+from egg.state.backbone import RULEBOOK
 from egg.state.record import Record
 from egg.state.usage import Spend, Usage
+from egg.tools.clock import elapsed
+from egg.tools.lines import append, read
+from egg.tools.redaction import redacted
 from egg.tools.store import digest
+
+FILE = "exchanges.jsonl"
+Place = tuple[str, str, int, int, int]
+"""Where in a run an agent asks: branch, role, round, repair, and how many answers it has had."""
 
 
 class Exchange(Record):
-    """One answer and its bill, as `exchanges/KEY.json`."""
+    """One question and its answer, a line of `exchanges.jsonl`; or why there was none."""
 
-    model: str
+    key: str = Field("", description="Digest of the whole request")
+    time: str = Field("", description="When the answer had come; UTC")
+    elapsed_ms: int = Field(0, description="How long the run had been at work then")
+    model: str = Field(description="What answered: `rulebook`, or `PROVIDER:NAME`")
     role: str
     branch: str
-    asked: tuple[dict[str, Any], ...] = Field(description="The messages of the request, without what identifies a run")
-    answer: dict[str, Any] = Field(description="The answer in LangChain's own JSON form")
-    spend: Spend
+    round: int = 0
+    repair: int = 0
+    number: int = Field(0, description="Answers that the agent had had before")
+    tools: dict[str, str] = Field(default_factory=dict, description="Digest of each tool's schema, by name")
+    asked: tuple[dict[str, Any], ...] = Field(
+        description="The messages since the answer before, without what identifies a run; kernels by their ids"
+    )
+    answer: dict[str, Any] | None = Field(None, description="The answer in LangChain's own JSON form")
+    stopped: str | None = Field(None, description="Why the agent was stopped here instead of getting an answer")
+    spend: Spend = Spend()
 
     @property
     def message(self) -> AIMessage:
         """The answer as it came."""
+        assert self.answer is not None
         message = messages_from_dict([self.answer])[0]
         assert isinstance(message, AIMessage)
         return message
 
+    @property
+    def place(self) -> Place:
+        """Where in its run it was asked."""
+        return self.branch, self.role, self.round, self.repair, self.number
+
 
 class ExchangeLog:
-    """The answers of one run. Each file is written whole or not at all."""
+    """The exchanges of one run. A line is on the disk before the run goes on; secrets are not in it."""
 
     def __init__(self, run_dir: str | Path) -> None:
-        self.folder = Path(run_dir) / "exchanges"
+        self.run_dir = str(run_dir)
+        self.path = Path(run_dir) / FILE
+        self._older = Path(run_dir) / "exchanges"
+        """Where runs begun before there were lines keep theirs, a file each."""
 
     def find(self, key: str) -> Exchange | None:
         """The finished answer to this very request, if there is one."""
-        path = self.folder / f"{key}.json"
-        return Exchange.model_validate_json(path.read_text()) if path.exists() else None
+        path = self._older / f"{key}.json"
+        if path.exists():
+            return Exchange.model_validate_json(path.read_text())
+        return next((each for each in self._lines() if each.key == key and each.answer is not None), None)
 
     def keep(self, key: str, exchange: Exchange) -> None:
-        """Keep a finished answer."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        partial = self.folder / f"{key}.{uuid4().hex}.part"
-        partial.write_text(exchange.model_dump_json(indent=1))
-        partial.replace(self.folder / f"{key}.json")
+        """Keep an exchange; it is safe once this returns."""
+        now = {"time": datetime.now(UTC).isoformat(timespec="seconds"), "elapsed_ms": elapsed(self.run_dir, 0)}
+        append(self.path, redacted(exchange.model_copy(update={"key": key, **now}).model_dump(mode="json")))
+
+    def all(self) -> list[Exchange]:
+        """Every exchange, in the order in which they were finished."""
+        older = [Exchange.model_validate_json(path.read_text()) for path in sorted(self._older.glob("*.json"))]
+        return [*older, *self._lines()]
 
     def models(self) -> dict[str, int]:
         """How many answers came from which model: more than one if a run was resumed with another."""
-        return dict(Counter(_answer(path)[0] for path in sorted(self.folder.glob("*.json"))))
+        return dict(Counter(each.model for each in self.all() if each.answer is not None))
 
     def usage(self) -> Usage:
-        """The bill of all answers so far, those of branches that run at the same time included."""
-        bills = (_answer(path) for path in self.folder.glob("*.json"))
-        return sum((Usage(by_agent={agent: spend}) for _, agent, spend in bills), Usage())
+        """The bill of all exchanges so far, those of branches that run at the same time included."""
+        return sum((Usage(by_agent={f"{each.branch}/{each.role}": each.spend}) for each in self.all()), Usage())
+
+    def _lines(self) -> tuple[Exchange, ...]:
+        return read(self.path, Exchange)
 
 
-@lru_cache(maxsize=4096)
-def _answer(path: Path) -> tuple[str, str, Spend]:
-    """Its model, its agent, its bill."""
-    exchange = Exchange.model_validate_json(path.read_text())
-    return exchange.model, f"{exchange.branch}/{exchange.role}", exchange.spend
-
-
-def asked(messages: list[AnyMessage]) -> tuple[dict[str, Any], ...]:
+def asked(messages: Sequence[AnyMessage]) -> tuple[dict[str, Any], ...]:
     """What of the messages decides the answer: everything but the ids that LangGraph draws at random."""
     return tuple(_essence(message) for message in messages)
 
@@ -77,16 +104,29 @@ def request_key(position: dict[str, Any], tools: list[dict[str, Any]], messages:
     return digest({"position": position, "tools": tools, "messages": asked(messages)})
 
 
-def as_exchange(position: dict[str, Any], messages: list[AnyMessage], answer: AIMessage, spend: Spend) -> Exchange:
-    """The record of an answer."""
+def question(position: dict[str, Any], tools: list[dict[str, Any]], messages: list[AnyMessage]) -> Exchange:
+    """The record of a request, with no answer yet."""
+    last = max((place for place, message in enumerate(messages) if isinstance(message, AIMessage)), default=-1)
+    latest = asked(messages[last + 1 :])
+    if position["model"] != RULEBOOK:  # no provider is sent the brief's JSON
+        latest = tuple({name: value for name, value in each.items() if name != "brief"} for each in latest)
     return Exchange(
-        model=position["model"],
-        role=position["role"],
-        branch=position["branch"],
-        asked=asked(messages),
-        answer=message_to_dict(answer),
-        spend=spend,
+        **{name: position[name] for name in ("model", "role", "branch")},
+        **{name: position.get(name) or 0 for name in ("round", "repair")},
+        number=sum(isinstance(message, AIMessage) for message in messages),
+        tools={tool["function"]["name"]: digest(tool)[:12] for tool in tools},
+        asked=latest,
     )
+
+
+def answered(asking: Exchange, model: str, answer: AIMessage, spend: Spend) -> Exchange:
+    """The request with its answer, its bill, and the model that gave it."""
+    return asking.model_copy(update={"model": model, "answer": message_to_dict(answer), "spend": spend})
+
+
+def stopped(asking: Exchange, why: str, spend: Spend | None = None) -> Exchange:
+    """The request that got no answer, and what the attempts cost."""
+    return asking.model_copy(update={"stopped": why, "spend": spend or Spend()})
 
 
 def _essence(message: AnyMessage) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from langchain_core.exceptions import (
 from egg.state.backbone import Backbone, Protocol
 from egg.state.errors import UserError
 from egg.state.usage import Spend
+from egg.tools.redaction import redacted_text
 
 NO_CREDIT = ("insufficient_quota", "billing_hard_limit_reached")
 PASSING = (408, 409, 425, 429)
@@ -103,7 +104,9 @@ def may_be_billed(fault: BaseException) -> bool:
 
 def whereabouts(backbone: Backbone) -> str:
     """Who is asked, as a person would say it."""
-    return backbone.base_url or ("api.openai.com" if backbone.provider == "openai" else backbone.provider)
+    if backbone.base_url:
+        return redacted_text(backbone.base_url)
+    return "api.openai.com" if backbone.provider == "openai" else backbone.provider
 
 
 def key_of(backbone: Backbone) -> str:

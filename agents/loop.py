@@ -12,7 +12,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from egg.agents.asking import ask_briefly, hopeless
 from egg.agents.backbone import asked_instead
 from egg.agents.brief import with_facts
-from egg.agents.exchange import ExchangeLog, as_exchange, request_key
+from egg.agents.exchange import ExchangeLog, answered, question, request_key, stopped
 from egg.agents.faults import ProviderFault
 from egg.agents.presenting import without_half_calls
 from egg.agents.prices import check_priced
@@ -71,10 +71,12 @@ def next_answer(agent: Agent, state: AgentState, config: RunnableConfig) -> Upda
         **{name: state.get(name) for name in ("branch", "round", "repair")},
     }
     key, log = request_key(position, tools, messages), ExchangeLog(state["run_dir"])
+    asking = question(position, tools, messages)
     exchange = log.find(key)
     if exchange is None:
         if cap := _cap(state, log):
-            return _stop(agent, f"out of budget: {cap}")
+            log.keep(key, stopped(asking, why := f"out of budget: {cap}"))
+            return _stop(agent, why)
         settings = asked_instead(settings, config)
         check_priced(settings)
         backbone = settings.backbone(agent.role)
@@ -84,9 +86,10 @@ def next_answer(agent: Agent, state: AgentState, config: RunnableConfig) -> Upda
             answer, spend = ask_briefly(model, shown, backbone, config, _seconds_left(state), agent.tools)
         except ProviderFault as fault:
             usage = Usage(by_agent={f"{state['branch']}/{agent.role}": fault.spend})
-            return {**_stop(agent, f"the model provider failed: {fault}"), "usage": usage}
+            log.keep(key, stopped(asking, why := f"the model provider failed: {fault}", fault.spend))
+            return {**_stop(agent, why), "usage": usage}
         answer = repaired(without_half_calls(answer), given)
-        exchange = as_exchange({**position, "model": backbone.model}, messages, answer, spend)
+        exchange = answered(asking, backbone.model, answer, spend)
         log.keep(key, exchange)
         Store(state["run_dir"]).note("model", key)
     answer = exchange.message

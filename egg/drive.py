@@ -1,5 +1,6 @@
 """Drive a run to its end and show it. The graph has a thread of its own, so that Ctrl-C waits for nothing it does."""
 
+import json
 import os
 import shutil
 import signal
@@ -16,6 +17,7 @@ from egg.live import View, view
 from egg.progress import Progress
 from egg.session import Run, create, discard, find, locked, opened, requested
 from egg.state.errors import UserError
+from egg.tools.redaction import redacted
 from egg.tools.sandbox.client import prepare
 from egg.tools.sandbox.leave import leave_nothing
 
@@ -106,10 +108,10 @@ def _rest(run: Run, state: "StateSnapshot") -> "RunInput | None":
         return None
     if "outcome" in state.values:
         raise UserError(f"run {run.id} is finished: `egg show {run.id}` shows it, `egg optimize` starts another")
+    if "problem_file" in state.values:  # of a server's run there is no file, and of any a file holds no passwords
+        return RunInput(**{name: state.values[name] for name in RunInput.model_fields if name in state.values})
     if asked := requested(run):
         return RunInput.model_validate(asked)
-    if "problem_file" in state.values:  # a server's run, which has no file of what was asked for
-        return RunInput(**{name: state.values[name] for name in RunInput.model_fields if name in state.values})
     raise UserError(f"run {run.id} holds no checkpoint to go on from: start it again with `egg optimize`")
 
 
@@ -126,7 +128,7 @@ def _other_model(run: Run, values: dict[str, Any], instead: "Backbone | None") -
         if "settings" in values and not values["settings"].with_model:
             raise UserError(f"no model plays run {run.id}: start another with `egg optimize --model`")
         if folder:
-            (folder / OTHER_MODEL).write_text(instead.model_dump_json(indent=2) + "\n")
+            (folder / OTHER_MODEL).write_text(json.dumps(redacted(instead.model_dump(mode="json")), indent=2) + "\n")
     elif folder and (folder / OTHER_MODEL).is_file():
         return Backbone.model_validate_json((folder / OTHER_MODEL).read_text())
     return instead
@@ -213,4 +215,4 @@ def _reference(run: Run) -> str:
 
 def _worth_keeping(run: Run) -> bool:
     """Whether a model was paid or a kernel written."""
-    return run.folder is not None and any((run.folder / name).is_dir() for name in ("exchanges", "kernels"))
+    return run.folder is not None and any((run.folder / name).exists() for name in ("exchanges.jsonl", "kernels"))

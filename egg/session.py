@@ -13,6 +13,7 @@ from filelock import FileLock, Timeout
 
 from egg.state.errors import UserError
 from egg.tools.folders import CHECKPOINT, fresh_run_dir, runs_dir, server_checkpoint
+from egg.tools.redaction import redacted
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -44,7 +45,7 @@ def create(request: "RunInput", stem: str) -> tuple[Run, "RunInput"]:
     folder = _new_folder(request.run_dir, stem)
     request = request.model_copy(update={"run_dir": str(folder)})
     try:
-        (folder / REQUEST).write_text(request.model_dump_json(indent=2) + "\n")
+        (folder / REQUEST).write_text(json.dumps(redacted(request.model_dump(mode="json")), indent=2) + "\n")
     except OSError as error:
         raise UserError(_unwritable(folder, error)) from None
     return Run(folder.name, folder / CHECKPOINT, folder), request

@@ -15,6 +15,7 @@ from egg.state.search import SearchResult
 from egg.state.settings import Settings
 from egg.state.usage import Usage
 from egg.tools.known_error import error_told, known_error
+from egg.tools.redaction import redacted, redacted_text
 from egg.tools.report import render_report
 
 FORMAT = 1
@@ -92,8 +93,8 @@ def write_artefacts(
     )
     return {
         "kernel": str(_write(folder / "kernel.py", delivered_source(problem, incumbent, outcome))),
-        "evidence": str(_write(folder / "evidence.json", json.dumps(evidence, indent=2) + "\n")),
-        "report": str(_write(folder / "report.md", report)),
+        "evidence": str(_write(folder / "evidence.json", json.dumps(redacted(evidence), indent=2) + "\n")),
+        "report": str(_write(folder / "report.md", redacted_text(report))),
     }
 
 

@@ -93,7 +93,7 @@ def kept(run_dir: Path, cache: Path) -> Counter[str]:
     """How many results there are of each kind of work. The journal may lack the line of one: whoever is killed in one
     branch just after another has kept its result leaves no time to note it."""
     results = [file.relative_to(cache).parts[0] for file in cache.rglob("*.json")]
-    return Counter(results) + Counter(model=len(list((run_dir / "exchanges").glob("*.json"))))
+    return Counter(results) + Counter(model=len((run_dir / "exchanges.jsonl").read_text().splitlines()))
 
 
 def tuning_calls(run_dir: Path) -> int:
