@@ -14,6 +14,7 @@ from egg.agents.rulebook import Rulebook
 from egg.state.backbone import ROLES, Backbone, Role
 from egg.state.errors import UserError
 from egg.state.settings import Settings
+from egg.tools.redaction import REMOVED
 
 OPENAI = "openai"
 INSTEAD = "backbone"
@@ -32,9 +33,7 @@ def chat_model(settings: Settings, role: Role) -> BaseChatModel:
     if backbone.is_rulebook:
         return Rulebook()
     _check_name(backbone)
-    if backbone.provider == OPENAI:
-        return _openai(backbone, role, _key(backbone), SECONDS)
-    return other_provider(backbone, role, SECONDS)
+    return _client(backbone, role, SECONDS, frozenset(os.environ.items()))
 
 
 def asked_instead(settings: Settings, config: RunnableConfig) -> Settings:
@@ -73,8 +72,14 @@ def check_backbone(settings: Settings) -> None:
 
 
 @lru_cache(maxsize=16)
+def _client(backbone: Backbone, role: Role, seconds: float, environment: frozenset[tuple[str, str]]) -> BaseChatModel:
+    """One client for all calls of a role, so that they share a connection, as long as keys and proxies are the same."""
+    if backbone.provider == OPENAI:
+        return _openai(backbone, role, _key(backbone), seconds)
+    return other_provider(backbone, role, seconds)
+
+
 def _openai(backbone: Backbone, role: Role, key: str, seconds: float) -> BaseChatModel:
-    """One client for all calls of a role, so that they share a connection."""
     from pydantic import SecretStr
 
     from egg.agents.openai_model import OpenAIChat  # more than a second, and the rulebook does without
@@ -96,8 +101,10 @@ def _openai(backbone: Backbone, role: Role, key: str, seconds: float) -> BaseCha
 def _check_name(backbone: Backbone) -> None:
     if not backbone.name:
         raise UserError(f"unknown model {backbone.model}: use `rulebook`, or `openai:NAME` (see also --base-url)")
+    if backbone.base_url and REMOVED in backbone.base_url:
+        raise UserError("the password in the base URL was not kept: give --model and the whole --base-url again")
     if backbone.base_url and urlsplit(backbone.base_url).scheme not in ("http", "https"):
-        raise UserError(f"--base-url {backbone.base_url} is not a URL: give one like http://localhost:8000/v1")
+        raise UserError(f"--base-url {whereabouts(backbone)} is not a URL: give one like http://localhost:8000/v1")
 
 
 def _reach(backbone: Backbone) -> None:

@@ -28,26 +28,39 @@ def other_provider(backbone: Backbone, role: str, timeout: float) -> BaseChatMod
     asked: dict[str, Any] = {PASSED[name]: value for name in OPTIONS if (value := getattr(backbone, name)) is not None}
     if backbone.base_url:
         asked["base_url"] = backbone.base_url
-    standing: dict[str, Any] = {"model_provider": provider, "max_retries": 0, "timeout": timeout, "tags": [role]}
+    given: dict[str, Any] = {"model_provider": provider, "tags": [role], **asked}
     try:
-        model = init_chat_model(backbone.name, **asked, **standing)
+        model = init_chat_model(backbone.name, **given)
+        taken = _taken(type(model))
+        if standing := _standing(taken, timeout):
+            model = init_chat_model(backbone.name, **given, **standing)
     except ImportError as error:
         raise UserError(f"{backbone.model}: {_line(error)}") from None
     except ValueError as error:  # pydantic's, and that of an unknown provider
         raise UserError(f"{backbone.model} cannot be set up: {_line(error)}") from None
     assert isinstance(model, BaseChatModel)  # it is a configurable one only if asked for
-    _refuse_ignored(backbone, model, list(asked))
+    _refuse_ignored(backbone, list(asked), taken)
     _want_key(backbone, model)
     return model
 
 
-def _refuse_ignored(backbone: Backbone, model: BaseChatModel, asked: list[str]) -> None:
-    """Provider classes drop what they do not know without a word."""
-    known: set[str] = set()
-    for name, field in type(model).model_fields.items():
-        known |= {name, str(field.alias), str(field.validation_alias)}
+def _taken(kind: type[BaseChatModel]) -> set[str]:
+    """Names of what a provider's class takes. What else it is given it drops without a word, or refuses."""
+    fields = kind.model_fields.items()
+    return {str(each) for name, field in fields for each in (name, field.alias, field.validation_alias)}
+
+
+def _standing(taken: set[str], timeout: float) -> dict[str, Any]:
+    """No retries of its own, and an end to waiting, which Ollama's class leaves to its HTTP client."""
+    wanted: dict[str, Any] = {"max_retries": 0, "timeout": timeout}
+    if "timeout" not in taken:
+        wanted["client_kwargs"] = {"timeout": timeout}
+    return {name: value for name, value in wanted.items() if name in taken}
+
+
+def _refuse_ignored(backbone: Backbone, asked: list[str], taken: set[str]) -> None:
     for name in asked:
-        if name not in known:
+        if name not in taken:
             option = next((OPTIONS[ours][0] for ours, theirs in PASSED.items() if theirs == name), "--base-url")
             raise UserError(f"{backbone.provider} models take no {option} here: leave it out")
 

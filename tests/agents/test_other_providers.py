@@ -3,9 +3,12 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from langchain_core.messages import AIMessage
+from pydantic import ConfigDict, Field
 
 from egg.agents.backbone import chat_model, check_backbone
 from egg.agents.build import build_code_agent
@@ -14,7 +17,7 @@ from egg.state.errors import UserError
 from egg.state.run import AgentState
 from egg.state.settings import Settings
 from tests.agents.anthropic_server import AnthropicServer, call, text
-from tests.agents.scripted import KERNEL
+from tests.agents.scripted import KERNEL, Scripted
 
 SUBMIT = call("submit_kernel", source=KERNEL, rationale="r")
 
@@ -94,6 +97,44 @@ def test_a_missing_key_is_seen_before_the_first_call(
     monkeypatch.delenv("ANTHROPIC_API_KEY")
     with pytest.raises(UserError, match="set ANTHROPIC_API_KEY"):
         check_backbone(Settings(model="anthropic:large"))
+
+
+def test_one_client_serves_all_calls_of_a_role_with_a_key(
+    anthropic: AnthropicServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for settings in (Settings(model="anthropic:large"), Settings(model="openai:tiny", base_url="http://x/v1")):
+        first = chat_model(settings, "code")
+        assert chat_model(settings, "code") is first
+        assert chat_model(settings, "debug") is not first
+        monkeypatch.setenv(f"{settings.model.partition(':')[0].upper()}_API_KEY", "another")
+        assert chat_model(settings, "code") is not first
+
+
+class Strict(Scripted):
+    """A provider's class that leaves time-outs to its HTTP client and takes nothing that it does not know."""
+
+    model_config = ConfigDict(extra="forbid")
+    script: list[AIMessage] = []
+    model: str
+    client_kwargs: dict[str, Any] = {}
+
+
+class Loose(Scripted):
+    """One that has neither, and drops what it is given."""
+
+    script: list[AIMessage] = []
+    model: str
+    retries: int = Field(6, alias="max_retries")
+
+
+def test_a_class_is_given_what_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("langchain")
+    monkeypatch.setitem(sys.modules, "langchain_upstage", SimpleNamespace(ChatUpstage=Strict))
+    monkeypatch.setitem(sys.modules, "langchain_baseten", SimpleNamespace(ChatBaseten=Loose))
+    strict, loose = (chat_model(Settings(model=f"{name}:small"), "code") for name in ("upstage", "baseten"))
+    assert isinstance(strict, Strict) and strict.client_kwargs == {"timeout": 600.0}
+    assert isinstance(loose, Loose) and loose.retries == 0
+    assert strict.tags == loose.tags == ["code"]
 
 
 def test_without_langchain_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
