@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from egg.agents.backbone import check_backbone
+from egg.agents.prices import check_priced
 from egg.state.backbone import ROLES, Backbone
 from egg.state.errors import UserError
 from egg.state.run import RunInput
@@ -29,6 +30,7 @@ def validated(problem: str, options: dict[str, Any]) -> RunInput:
     except ValidationError as error:
         raise UserError(_first(error)) from None
     check_backbone(request.settings)
+    check_priced(request.settings)
     return request
 
 

@@ -6,12 +6,15 @@ from langchain_core.runnables import RunnableConfig
 
 from egg.agents.backbone import check_backbone
 from egg.agents.exchange import ExchangeLog
+from egg.agents.prices import check_priced
 from egg.graph.decide import first_line, milliseconds
 from egg.graph.routes import exhausted, ledger_of
 from egg.graph.stages import CHOOSE_STEP, CONFIRM_STEP
+from egg.graph.work import on_gpu, work
 from egg.state.candidate import Candidate
 from egg.state.errors import UserError
 from egg.state.evaluation import Evaluation
+from egg.state.intake import Intake
 from egg.state.ledger import Decision, Verb
 from egg.state.outcome import Outcome
 from egg.state.problem import Workload
@@ -24,6 +27,7 @@ from egg.tools.expert import spec_of
 from egg.tools.expert.spec import TORCH
 from egg.tools.folders import fresh_run_dir, runs_dir
 from egg.tools.judge import judge
+from egg.tools.kept import mark_of
 from egg.tools.operators import computes
 from egg.tools.problem import load_problem
 from egg.tools.store import Store
@@ -33,33 +37,42 @@ from egg.tools.workload import analyse
 
 def intake(state: RunInput, config: RunnableConfig) -> RunState:
     """Check everything a person can get wrong, then load and trace the problem."""
-    settings = state.settings
     run_dir = state.run_dir or str(_own_folder(config["configurable"].get("thread_id"), Path(state.problem_file).stem))
     elapsed(run_dir, 0)  # starts the clock
-    check_backbone(settings)
-    device = detect_device(settings.target)
-    problem = load_problem(state.problem_file)
+    found = None if mark_of(run_dir) else _checked(state)
     try:
         Path(run_dir).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         what = f"cannot write the run folder {run_dir}: {error.strerror}"
         raise UserError(f"{what}; choose another with --run-dir") from None
+    store = Store(run_dir)
+    taken = store.witness("intake", {}, Intake, lambda: found or _checked(state))
     return RunState(
         run_dir=run_dir,
-        settings=settings,
-        problem=problem,
-        workload=analyse(problem, settings.policy, Store(run_dir)),
-        device=device,
+        settings=taken.settings,
+        problem=taken.problem,
+        workload=analyse(taken.problem, taken.settings.policy, store),
+        device=taken.device,
         elapsed_ms=elapsed(run_dir, 0),
     )
 
 
+def _checked(state: RunInput) -> Intake:
+    check_backbone(state.settings)
+    check_priced(state.settings)
+    device = detect_device(state.settings.target)
+    return Intake(settings=state.settings, device=device, problem=load_problem(state.problem_file))
+
+
 def baseline(state: RunState) -> RunState:
     """Time the reference under the run's policy, where there is a GPU to time it on."""
-    measured = measure_baseline(
-        state["problem"], state["workload"], state["device"], state["settings"].policy, Store(state["run_dir"])
-    )
-    return RunState(baseline=measured, elapsed_ms=elapsed(state["run_dir"], state["elapsed_ms"]))
+    began = elapsed(state["run_dir"], state["elapsed_ms"])
+    with on_gpu(state["run_dir"], "baseline"):
+        measured = measure_baseline(
+            state["problem"], state["workload"], state["device"], state["settings"].policy, Store(state["run_dir"])
+        )
+    spent = elapsed(state["run_dir"], state["elapsed_ms"])
+    return RunState(baseline=measured, elapsed_ms=spent, usage=work(state["run_dir"], "baseline", spent - began))
 
 
 def choose(state: RunState) -> RunState:
@@ -80,20 +93,21 @@ def choose(state: RunState) -> RunState:
 def confirm(state: RunState) -> RunState:
     """Judge the winner once more, in fresh processes with fresh seeds and held-out shapes, and decide what to claim."""
     incumbent = state.get("incumbent")
-    ended = exhausted(state)
+    ended, began = exhausted(state), elapsed(state["run_dir"], state["elapsed_ms"])
     verdict: Evaluation | None = None
     if incumbent is None:
         why = _why_none(state)
         outcome = fallback(state, f"{why}; the result is the reference module")
     else:
-        verdict = judge(
-            state["problem"],
-            incumbent.source,
-            state["device"],
-            state["settings"].policy,
-            Store(state["run_dir"]),
-            confirm=True,
-        )
+        with on_gpu(state["run_dir"], "confirm"):
+            verdict = judge(
+                state["problem"],
+                incumbent.source,
+                state["device"],
+                state["settings"].policy,
+                Store(state["run_dir"]),
+                confirm=True,
+            )
         incumbent = incumbent.model_copy(update={"evaluation": verdict})
         outcome = _claim(state, incumbent, verdict)
     if ended:
@@ -105,7 +119,8 @@ def confirm(state: RunState) -> RunState:
     line = _decision(CONFIRM_STEP, "confirm", verb, what, outcome.claim, evidence, kept)
     spent = elapsed(state["run_dir"], state["elapsed_ms"])
     settled = _settled(state, line)
-    return RunState(**settled, outcome=outcome, confirmation=verdict, elapsed_ms=spent)
+    took = work(state["run_dir"], "confirm", spent - began)
+    return RunState(**settled, outcome=outcome, confirmation=verdict, elapsed_ms=spent, usage=took)
 
 
 def report(state: RunState) -> RunState:

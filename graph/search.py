@@ -3,8 +3,10 @@
 from typing import Any, cast
 
 from egg.agents.insight import insight
+from egg.graph.work import on_gpu, work
 from egg.state.candidate import Candidate
 from egg.state.plan import Plan
+from egg.state.record import Record
 from egg.state.run import AgentState, StageState
 from egg.state.search import Contender, Searched, SearchLimits, spelled
 from egg.state.settings import Settings
@@ -24,19 +26,32 @@ ESTIMATE_WORTH = 0.05
 Update = dict[str, Any]
 
 
+class Written(Record):
+    """The kernel of a point."""
+
+    source: str
+
+
 def search(state: StageState) -> Update:
     """Search once, then hand out the best point that the judge has not seen; no draft if there is none.
 
     Entered again after a kill, it finds every finished point kept; entered again after a failed verdict, it hands out
     the next best.
     """
-    searched = state.get("searched") or _search(state)
+    with on_gpu(state["run_dir"], state["branch"]):
+        searched = state.get("searched") or _searched(state)
     update: Update = {"searched": searched, "searching": False, "draft": None, "plan": None}
     if searched.contenders:
         best, *others = searched.contenders
         update |= _draft(state, searched, best)
         update["searched"] = searched.model_copy(update={"contenders": tuple(others)})
-    return {**update, "elapsed_ms": elapsed(state["run_dir"], state["elapsed_ms"])}
+    took = work(state["run_dir"], state["branch"])
+    return {**update, "elapsed_ms": elapsed(state["run_dir"], state["elapsed_ms"]), "usage": took}
+
+
+def _searched(state: StageState) -> Searched:
+    question = {"stage": state["branch"], "kernel": state["incumbent"].id if state["incumbent"] else None}
+    return Store(state["run_dir"]).witness("search", question, Searched, lambda: _search(state))
 
 
 def _search(state: StageState) -> Searched:
@@ -70,11 +85,14 @@ def _draft(state: StageState, searched: Searched, best: Contender) -> Update:
     """The kernel of a point, and as its plan what the search has to say for it."""
     incumbent = state["incumbent"]
     assert incumbent is not None
-    store = Store(state["run_dir"])
-    (source,) = sources(
-        state["problem"], incumbent.source, [best.values], state["device"], state["settings"].policy, store
-    )
-    assert source is not None  # it was compiled
+    store, policy = Store(state["run_dir"]), state["settings"].policy
+
+    def write() -> Written:
+        (source,) = sources(state["problem"], incumbent.source, [best.values], state["device"], policy, store)
+        assert source is not None  # it was compiled
+        return Written(source=source)
+
+    source = store.witness("point", {"kernel": incumbent.id, "values": best.values}, Written, write).source
     change = f"{best.change} (machine search)"
     draft = Candidate(
         source=source,

@@ -25,6 +25,7 @@ from egg.graph.routes import (
     next_round,
 )
 from egg.graph.search import search
+from egg.graph.work import on_gpu, work
 from egg.state.evaluation import Evaluation, Status
 from egg.state.run import StageInput, StageOutput, StageState
 from egg.tools.artefacts import save_kernel
@@ -40,7 +41,9 @@ def open_stage(state: StageState) -> Update:
     """Start with nothing tried; what the agents may see came with the Send."""
     nothing: Update = dict.fromkeys(("plan", "draft", "diagnosis", "stopped", "searched", "left_out", "decided"))
     before = state["incumbent"] if state["settings"].pause.on_decisions else None  # a person may want it back
-    return {**nothing, "round": 0, "repair": 0, "searching": False, "hints": (), "opened_with": before}
+    now = elapsed(state["run_dir"], state["elapsed_ms"])
+    begun: Update = {"round": 0, "repair": 0, "searching": False, "elapsed_ms": now, "opened_ms": now}
+    return {**nothing, **begun, "hints": (), "opened_with": before}
 
 
 def judge_draft(state: StageState) -> Update:
@@ -51,13 +54,14 @@ def judge_draft(state: StageState) -> Update:
     if broken := frozen_violation(spec, incumbent, draft):
         evaluation = Evaluation(status=Status.REJECTED, feedback=broken, mode="static")
     else:
-        evaluation = judge(
-            state["problem"],
-            draft.source,
-            state["device"],
-            state["settings"].policy,
-            Store(state["run_dir"]),
-        )
+        with on_gpu(state["run_dir"], state["branch"]):
+            evaluation = judge(
+                state["problem"],
+                draft.source,
+                state["device"],
+                state["settings"].policy,
+                Store(state["run_dir"]),
+            )
     judged = draft.model_copy(update={"evaluation": evaluation})
     searching = state.get("searching", False)  # a point is neither repaired nor does it cost a round
     last_repair = evaluation.ok or searching or state["repair"] >= spec.repairs
@@ -70,6 +74,7 @@ def judge_draft(state: StageState) -> Update:
         "diagnosis": None,
         "searching": searching and not evaluation.ok,
         "elapsed_ms": elapsed(state["run_dir"], state["elapsed_ms"]),
+        "usage": work(state["run_dir"], state["branch"]),
     }
     if accepts(spec, incumbent, judged):
         update["incumbent"] = judged
@@ -85,7 +90,10 @@ def settle(state: StageState) -> Update:
     """Write the decision, or put it before a person. Messages, broken kernels and profiler output end here."""
     decided = decision(state)
     asked = state["settings"].pause.on_decisions and not state.get("left_out")
-    return {"decided": decided} if asked else {"ledger": (decided,)}
+    now = elapsed(state["run_dir"], state["elapsed_ms"])
+    took = work(state["run_dir"], state["branch"], now - state.get("opened_ms", now))
+    ended: Update = {"elapsed_ms": now, "opened_ms": now, "usage": took}
+    return {**ended, "decided": decided} if asked else {**ended, "ledger": (decided,)}
 
 
 def build_stage() -> CompiledStateGraph[StageState, None, StageInput, StageOutput]:

@@ -131,6 +131,7 @@ class StageState(StageInput, total=False):
     stopped: str | None
     searched: Searched | None
     searching: bool
+    opened_ms: int
     hints: tuple[str, ...]
     left_out: Review | None
     opened_with: Candidate | None

@@ -13,6 +13,7 @@ from filelock import ReadWriteLock, Timeout
 
 from egg.state.device import Device
 from egg.state.errors import MachineError
+from egg.tools.gpu_time import holding
 from egg.tools.store import cache_folder, default_cache
 
 PATIENCE_S = 3600.0
@@ -26,7 +27,7 @@ def exclusive(device: Device, seconds: float = PATIENCE_S) -> Iterator[None]:
     Raises:
         MachineError: it was not to be had in time.
     """
-    with _held(device, "door", "read", seconds), _held(device, "gpu", "write", seconds):
+    with _held(device, "door", "read", seconds), _held(device, "gpu", "write", seconds), holding():
         yield
 
 
@@ -43,6 +44,7 @@ def shared(device: Device, seconds: float = PATIENCE_S) -> Iterator[None]:
     with ExitStack() as inside:
         with _through_the_door(device, seconds):
             inside.enter_context(_held(device, "gpu", "read", seconds))
+        inside.enter_context(holding())
         yield
 
 

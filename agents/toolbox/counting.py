@@ -8,9 +8,12 @@ from egg.agents.figures import diagnosis_text
 from egg.agents.sources import source_of
 from egg.agents.toolbox.bench import Answer, Runtime, state_of, store_of
 from egg.state.candidate import kernel_id
+from egg.state.ceilings import Ceilings
+from egg.state.profile import Profile
 from egg.tools.ceilings import ceilings
 from egg.tools.diagnosis import diagnose
 from egg.tools.errors import CandidateError
+from egg.tools.gpu_time import booked
 from egg.tools.profile import profile_forward
 
 
@@ -27,12 +30,18 @@ def hardware_counters(
         raise ToolException("there is no kernel in force yet; give a `source`")
     whole = source_of(state, source or (kernel.source if kernel else ""))
     device, policy, name = state["device"], state["settings"].policy, kernel_id(whole)
+    store = store_of(state)
+
+    def measure() -> Profile:
+        return profile_forward(state["problem"], whole, device, policy, store)
+
     try:
-        seen = profile_forward(state["problem"], whole, device, policy, store_of(state))
+        with booked((state["run_dir"], state["branch"])):
+            seen = store.witness("forward", {"kernel": name}, Profile, measure)
     except CandidateError as error:
         text = f"Kernel {name}: {error.status}: {error.feedback}"
         return text, {"kernel": name, "ok": False, "status": str(error.status), "feedback": error.feedback}
-    found = diagnose(seen, state["workload"], device, policy, ceilings(device))
+    found = diagnose(seen, state["workload"], device, policy, store.witness("ceilings", {}, Ceilings, lambda: ceilings(device)))
     artifact = {
         "kernel": name,
         "ok": True,

@@ -14,6 +14,7 @@ from egg.tools.correctness.again import once_more
 from egg.tools.correctness.step import Step
 from egg.tools.correctness.trial import Trial
 from egg.tools.errors import CandidateError
+from egg.tools.gpu_time import as_here
 from egg.tools.sandbox.client import Bounds, run
 from egg.tools.shrink import Constants, constants, resized, rewrite
 
@@ -35,7 +36,7 @@ def held_out(problem: Problem, source: str, device: Device, policy: Policy, seco
         return _tried(problem, source, device, policy, seconds, *plan)
 
     with ThreadPoolExecutor(AT_ONCE if device.present else 1) as pool:
-        return tuple(pool.map(tried, _plans(problem, device)))
+        return tuple(pool.map(as_here(tried), _plans(problem, device)))
 
 
 def _tried(

@@ -19,6 +19,7 @@ from egg.tools import shelf
 from egg.tools.errors import CandidateError
 from egg.tools.exclusive import exclusive, shared
 from egg.tools.folders import measuring_folder
+from egg.tools.gpu_time import as_here
 from egg.tools.sandbox.client import Worker, open_worker
 from egg.tools.sandbox.removal import scratch
 from egg.tools.timing import standing
@@ -159,7 +160,7 @@ def open_sides(
     together = [name for name in wanted if not sides[name].tunes]
     for wave in (together, *([name] for name in wanted if sides[name].tunes)):
         with ThreadPoolExecutor(max(1, len(wave))) as pool:
-            opening = {name: pool.submit(start, name) for name in wave}
+            opening = {name: pool.submit(as_here(start), name) for name in wave}
         workers |= {name: future.result() for name, future in opening.items() if not future.exception()}
         for future in opening.values():
             future.result()
