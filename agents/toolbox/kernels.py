@@ -6,7 +6,7 @@ from langchain_core.tools import ToolException, tool
 
 from egg.agents.figures import profile_text
 from egg.agents.sources import keep, source_of, tidy
-from egg.agents.toolbox.bench import Answer, Runtime, Source, state_of, store_of
+from egg.agents.toolbox.bench import Answer, AnySource, Runtime, Source, refused, source_meant, state_of, store_of
 from egg.state.candidate import kernel_id
 from egg.state.run import AgentState
 from egg.tools.compile import static_profile as profile_statically
@@ -58,19 +58,15 @@ def expert_skeleton(
 @tool(response_format="content_and_artifact")
 def compile_kernel(runtime: Runtime, source: Source) -> Answer:
     """Compile a kernel ahead of time for the target: errors, registers, spills, shared memory, occupancy."""
-    return _compiled(state_of(runtime), source)
+    state = state_of(runtime)
+    return _compiled(state, source_of(state, source))
 
 
 @tool(response_format="content_and_artifact")
-def static_profile(
-    runtime: Runtime, source: Annotated[str | None, "A whole file or an id; default: the kernel in force"] = None
-) -> Answer:
+def static_profile(runtime: Runtime, source: AnySource = None) -> Answer:
     """Everything about a kernel that can be known without running it: its launches, resources and estimated times."""
     state = state_of(runtime)
-    kernel = state.get("incumbent") or state.get("draft")
-    if source is None and kernel is None:
-        raise ToolException("there is no kernel in force yet; give a `source`")
-    return _compiled(state, source or (kernel.source if kernel else ""))
+    return _compiled(state, source_meant(state, source))
 
 
 @tool(response_format="content_and_artifact")
@@ -86,15 +82,13 @@ def check_kernel(runtime: Runtime, source: Source) -> Answer:
 
 
 def _compiled(state: AgentState, source: str) -> Answer:
-    whole = source_of(state, source)
-    name = kernel_id(whole)
+    name = kernel_id(source)
     try:
         profile = profile_statically(
-            state["problem"], whole, state["device"], state["settings"].policy, store_of(state)
+            state["problem"], source, state["device"], state["settings"].policy, store_of(state)
         )
     except CandidateError as error:
-        text = f"Kernel {name}: {error.status}: {error.feedback}"
-        return text, {"kernel": name, "ok": False, "status": str(error.status), "feedback": error.feedback}
+        return refused(name, error)
     text = f"Kernel {name} compiles for {profile.target}.\n{profile_text(profile, state['baseline'])}"
     return text, {"kernel": name, "ok": True, "profile": profile.brief().model_dump(mode="json")}
 
