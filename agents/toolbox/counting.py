@@ -1,12 +1,9 @@
 """The tool that looks at a kernel on the GPU."""
 
-from typing import Annotated
-
-from langchain_core.tools import ToolException, tool
+from langchain_core.tools import tool
 
 from egg.agents.figures import diagnosis_text
-from egg.agents.sources import source_of
-from egg.agents.toolbox.bench import Answer, Runtime, state_of, store_of
+from egg.agents.toolbox.bench import Answer, AnySource, Runtime, refused, source_meant, state_of, store_of
 from egg.state.candidate import kernel_id
 from egg.state.ceilings import Ceilings
 from egg.state.profile import Profile
@@ -18,17 +15,12 @@ from egg.tools.profile import profile_forward
 
 
 @tool(response_format="content_and_artifact")
-def hardware_counters(
-    runtime: Runtime, source: Annotated[str | None, "A whole file or an id; default: the kernel in force"] = None
-) -> Answer:
+def hardware_counters(runtime: Runtime, source: AnySource = None) -> Answer:
     """Run one forward pass under the GPU's hardware counters: each kernel's time, this stage's counters, how near the
     ceilings it is, what holds it back. Takes seconds. Without a GPU or the right to count it falls back and says so.
     """
     state = state_of(runtime)
-    kernel = state.get("incumbent") or state.get("draft")
-    if source is None and kernel is None:
-        raise ToolException("there is no kernel in force yet; give a `source`")
-    whole = source_of(state, source or (kernel.source if kernel else ""))
+    whole = source_meant(state, source)
     device, policy, name = state["device"], state["settings"].policy, kernel_id(whole)
     store = store_of(state)
 
@@ -39,9 +31,10 @@ def hardware_counters(
         with booked((state["run_dir"], state["branch"])):
             seen = store.witness("forward", {"kernel": name}, Profile, measure)
     except CandidateError as error:
-        text = f"Kernel {name}: {error.status}: {error.feedback}"
-        return text, {"kernel": name, "ok": False, "status": str(error.status), "feedback": error.feedback}
-    found = diagnose(seen, state["workload"], device, policy, store.witness("ceilings", {}, Ceilings, lambda: ceilings(device)))
+        return refused(name, error)
+    found = diagnose(
+        seen, state["workload"], device, policy, store.witness("ceilings", {}, Ceilings, lambda: ceilings(device))
+    )
     artifact = {
         "kernel": name,
         "ok": True,
