@@ -72,6 +72,7 @@ def optimize(
     max_minutes: Annotated[float | None, typer.Option(help="Cap on wall time.")] = None,
     search: Annotated[bool, typer.Option(help="Let a machine choose the numbers in the tuning stages.")] = True,
     max_points: Annotated[int | None, typer.Option(help="Cap on the points of one search.")] = None,
+    pause: Annotated[str, typer.Option(help="Ask a person: never, before stages, on decisions, or both.")] = "never",
     run_dir: Annotated[str | None, typer.Option(help="Folder of the run; runs/ID by default.")] = None,
 ) -> None:
     """Find a faster kernel for PROBLEM, and prove it."""
@@ -95,6 +96,7 @@ def optimize(
         "max_minutes": max_minutes,
         "search": search,
         "max_points": max_points,
+        "pause": pause,
         "run_dir": run_dir,
     }
     print_result(start(validated(problem, {name: value for name, value in options.items() if value is not None})))
@@ -109,6 +111,11 @@ def resume(
     temperature: Temperature = None,
     effort: Effort = None,
     max_output: MaxOutput = None,
+    answer: Annotated[
+        list[str] | None,
+        typer.Option(metavar="[STAGE=]ANSWER", help="To what the run asks; repeatable if it asks several things."),
+    ] = None,
+    no_pause: Annotated[bool, typer.Option("--no-pause", help="Ask nothing any more.")] = False,
 ) -> None:
     """Go on with an interrupted run, from the command or from the LangGraph server."""
     from egg.drive import resume as go_on
@@ -116,7 +123,7 @@ def resume(
     from egg.results import print_result
 
     options = {"base_url": base_url, "protocol": protocol, "temperature": temperature, "effort": effort}
-    print_result(go_on(run, other_backbone(model, {**options, "max_output": max_output})))
+    print_result(go_on(run, other_backbone(model, {**options, "max_output": max_output}), answer or (), no_pause))
 
 
 @app.command()

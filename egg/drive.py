@@ -5,7 +5,7 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -13,6 +13,7 @@ from threading import Thread
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from egg.answering import answered, ask, at_terminal, leave_waiting
 from egg.live import View, view
 from egg.progress import Progress
 from egg.session import Run, create, discard, find, locked, opened, requested
@@ -24,7 +25,7 @@ from egg.tools.sandbox.leave import leave_nothing
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
     from langgraph.graph.state import CompiledStateGraph
-    from langgraph.types import StateSnapshot
+    from langgraph.types import Command, StateSnapshot
 
     from egg.state.backbone import Backbone
     from egg.state.run import RunInput
@@ -59,21 +60,32 @@ def start(request: "RunInput") -> dict[str, Any]:
         raise
 
 
-def resume(name: str, instead: "Backbone | None" = None) -> dict[str, Any]:
-    """Go on with an interrupted run, perhaps with another model.
+def resume(
+    name: str, instead: "Backbone | None" = None, answers: Sequence[str] = (), no_pause: bool = False
+) -> dict[str, Any]:
+    """Go on with an interrupted run, perhaps with another model, with answers to what it asks, or asked nothing.
 
     Raises:
-        UserError: no such run, it is finished, another process has it, or no model plays it.
+        UserError: no such run, it is finished, another process has it, no model plays it, or it did not ask that.
     """
     run = find(name)
     try:
-        return _drive(run, None, instead)
+        return _drive(run, None, instead, answers, no_pause)
     except KeyboardInterrupt:
         _stop(run)
 
 
-def _drive(run: Run, request: "RunInput | None", instead: "Backbone | None" = None) -> dict[str, Any]:
+def _drive(
+    run: Run,
+    request: "RunInput | None",
+    instead: "Backbone | None" = None,
+    answers: Sequence[str] = (),
+    no_pause: bool = False,
+) -> dict[str, Any]:
+    from langgraph.types import Command
+
     from egg.agents.backbone import INSTEAD
+    from egg.graph.pausing import NO_PAUSE
     from egg.state.backbone import Roles
 
     with ExitStack() as stack:
@@ -92,11 +104,23 @@ def _drive(run: Run, request: "RunInput | None", instead: "Backbone | None" = No
             request = request.model_copy(update={**dict(other), "roles": Roles()})
         elif other is not None:
             config["configurable"] = {**config["configurable"], INSTEAD: other.model_dump(mode="json")}
+        if no_pause:
+            config["configurable"] = {**config["configurable"], NO_PAUSE: True}
         progress = Progress()
         progress.restore(state.values)
-        with view(run.id, progress) as screen:
-            _watch(run, screen, graph, config, request)
-        return dict(graph.get_state(config).values)
+        given: RunInput | Command[Any] | None = request
+        if answers:
+            given = Command(resume=answered(answers, state.interrupts))
+        while True:
+            with view(run.id, progress) as screen:
+                _watch(run, screen, graph, config, given)
+            state = graph.get_state(config)
+            if not state.interrupts:
+                return dict(state.values)
+            said = ask(state.interrupts, state.values["run_dir"]) if at_terminal() else None
+            if said is None:
+                leave_waiting(_reference(run), state.interrupts, state.values["run_dir"])
+            given = Command(resume=said)
 
 
 def _rest(run: Run, state: "StateSnapshot") -> "RunInput | None":
@@ -135,7 +159,11 @@ def _other_model(run: Run, values: dict[str, Any], instead: "Backbone | None") -
 
 
 def _watch(
-    run: Run, screen: View, graph: "CompiledStateGraph[Any]", config: "RunnableConfig", request: "RunInput | None"
+    run: Run,
+    screen: View,
+    graph: "CompiledStateGraph[Any]",
+    config: "RunnableConfig",
+    given: "RunInput | Command[Any] | None",
 ) -> None:
     """Stream in a thread, draw here. Raises what the graph raised."""
     events: SimpleQueue[Any] = SimpleQueue()
@@ -143,7 +171,7 @@ def _watch(
     def work() -> None:
         try:
             for event in graph.stream(
-                request,
+                given,
                 config,
                 stream_mode=["tasks", "updates", "custom"],
                 subgraphs=True,

@@ -93,7 +93,8 @@ class Progress:
                 row.seconds = monotonic() - (row.started or monotonic())
             else:
                 row.state, row.started = "running", monotonic()
-                yield f"{row.name} ..."
+                if data["name"] != "review":  # that asks about a stage which has said this already
+                    yield f"{row.name} ..."
         elif (row := self._rows_of_tasks.get(ns[0].partition(":")[2])) is None:
             return
         elif "result" in data:

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from egg.answering import onward, question_of, show_question
 from egg.session import REQUEST, find, is_locked, opened
 from egg.state.errors import UserError
 from egg.state.ledger import Decision
@@ -55,7 +56,10 @@ def show(name: str) -> None:
     if state.tasks:
         busy = run.folder is not None and is_locked(run.folder)
         at = ", ".join(sorted({task.name for task in state.tasks}))
-        console.print(f"At {at}; " + ("a process is working on it." if busy else f"go on with: egg resume {name}"))
+        for asked in () if busy else state.interrupts:
+            show_question(console, question_of(asked), state.values["run_dir"])
+        command = onward(name, state.interrupts) if state.interrupts else f"egg resume {name}"
+        console.print(f"At {at}; " + ("a process is working on it." if busy else f"go on with: {command}"))
 
 
 def list_runs() -> None:

@@ -60,7 +60,7 @@ def decision(state: StageState) -> Decision:
     kept = incumbent is not None and incumbent.origin == branch
     plan, stopped = state.get("plan"), state.get("stopped")
     if left_out := state.get("left_out"):
-        verb, what, why = Verb.SKIPPED, f"{branch} left out", left_out.told()
+        verb, what, why = Verb.SKIPPED, f"{branch} left out", left_out.reason or "a person did not want it"
         evidence = f"incumbent {milliseconds(incumbent)}" if incumbent else "nothing was tried"
     elif kept:
         assert incumbent is not None

@@ -95,8 +95,9 @@ def _on(
 
 def _goal(state: StageState) -> str:
     incumbent = state["incumbent"]
-    start = f"Kernel in force: {incumbent.id}, {milliseconds(incumbent)}." if incumbent else state["structure"]
-    return f"{state['spec'].goal} {start}"
+    start = f"Kernel in force: {incumbent.id}, {milliseconds(incumbent)}." if incumbent else "There is no kernel yet."
+    structure = f" Structure: {state['structure']}." if incumbent is None else ""
+    return f"{state['spec'].goal}{structure} {start}"
 
 
 def _lines(ledger: Ledger) -> tuple[str, ...]:

@@ -61,7 +61,9 @@ class Answer(Record):
             return json.loads(given)  # a ValueError, as any other that is wrong here
         word, _, rest = given.strip().partition(" ")
         meant = [action for action in Action if word and action.startswith(word.lower())]
-        action, rest = meant[0] if len(meant) == 1 else word, rest.strip()
+        if not meant:
+            raise ValueError(f"`{word}` is no answer" if word else "that is no answer")
+        action, rest = meant[0], rest.strip()
         return {"action": action, **({"what": rest} if action is Action.EDIT and rest else {"text": rest})}
 
     @model_validator(mode="after")
