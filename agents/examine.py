@@ -1,7 +1,7 @@
 """What a model and its server can do, from one call for each thing and no retries."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
@@ -9,19 +9,21 @@ from langchain_core.tools import tool
 from pydantic import BaseModel, Field
 
 from egg.agents.backbone import chat_model, check_backbone
-from egg.agents.faults import ProviderFault, explain
+from egg.agents.faults import NoTools, ProviderFault, explain
 from egg.agents.presenting import without_half_calls
 from egg.agents.text_protocol import with_tools
 from egg.state.backbone import Backbone, Protocol
-from egg.state.errors import UserError
 from egg.state.finding import Finding
 from egg.state.settings import Settings
 
 LEFT, RIGHT = 17, 25
 CALL_IT = f"Call the tool `add` with left = {LEFT} and right = {RIGHT}, and do nothing else."
 COUNT = "Write the numbers from one to ten in words, one a line."
-IN_PARTS = "the answer came in"
 WORDS = "Name the capital of France."
+
+T = TypeVar("T")
+Fault = ProviderFault | NoTools
+"""Of one call, which says nothing about the others."""
 
 
 @tool
@@ -69,8 +71,8 @@ def examine_model(settings: Settings) -> tuple[Finding, ...]:
     return tuple(found)
 
 
-def _try(work: Callable[[], str | None], backbone: Backbone) -> str | None:
-    """What is wrong, in a line; None for nothing.
+def _try(work: Callable[[], T], backbone: Backbone) -> T | Fault:
+    """What came of it.
 
     Raises:
         UserError: for a fault that has nothing to do with this call.
@@ -79,11 +81,9 @@ def _try(work: Callable[[], str | None], backbone: Backbone) -> str | None:
         return work()
     except Exception as fault:  # provider clients share no base class
         known = explain(fault, backbone)
-        if known is None or (isinstance(known, UserError) and "--protocol" not in str(known)):
-            raise known or fault from None
-        if not isinstance(known, (UserError, ProviderFault)):
-            raise
-        return str(known)
+        if isinstance(known, Fault):
+            return known
+        raise known or fault from None
 
 
 def _not_called(answer: AIMessage) -> str | None:
@@ -97,7 +97,8 @@ def _not_called(answer: AIMessage) -> str | None:
     return None
 
 
-def _streamed(model: BaseChatModel, answers: list[AIMessage]) -> str | None:
+def _streamed(model: BaseChatModel, answers: list[AIMessage]) -> int:
+    """The number of parts that an answer comes in."""
     parts = 0
     whole: AIMessageChunk | None = None
     for chunk in model.stream([HumanMessage(COUNT)]):
@@ -106,7 +107,7 @@ def _streamed(model: BaseChatModel, answers: list[AIMessage]) -> str | None:
         whole = chunk if whole is None else whole + chunk
     if whole is not None:
         answers.append(whole)
-    return None if parts > 1 else f"{IN_PARTS} {parts} part{'s' if parts != 1 else ''}: it is shown when it is whole"
+    return parts
 
 
 def _unstructured(model: BaseChatModel) -> str | None:
@@ -114,24 +115,24 @@ def _unstructured(model: BaseChatModel) -> str | None:
     return None if isinstance(answer, Capital) else f"it answered {answer!r}"[:200]
 
 
-def _tools(protocol: Protocol, fault: str | None) -> Finding:
+def _tools(protocol: Protocol, fault: str | Fault | None) -> Finding:
     what = "tool calls" if protocol == Protocol.TOOLS else "text protocol"
     if fault is None:
         return Finding(what=what, state="ok", told="called a tool with the right arguments")
     if protocol == Protocol.TOOLS:
-        return Finding(what=what, state="limited", told=fault, advice="the text protocol needs none, see below")
-    return Finding(what=what, state="missing", told=fault, advice="EGG needs one of them: use another model")
+        return Finding(what=what, state="limited", told=str(fault), advice="the text protocol needs none, see below")
+    return Finding(what=what, state="missing", told=str(fault), advice="EGG needs one of them: use another model")
 
 
-def _streaming(fault: str | None) -> Finding:
-    if fault is None:
-        return Finding(what="streaming", state="ok", told="the answer came in parts")
-    whole = fault.startswith(IN_PARTS)
-    advice = "" if whole else "LangGraph Studio streams: use the command or graph.invoke"
-    return Finding(what="streaming", state="ok" if whole else "limited", told=fault, advice=advice)
+def _streaming(parts: int | Fault) -> Finding:
+    if isinstance(parts, Fault):
+        advice = "LangGraph Studio streams: use the command or graph.invoke"
+        return Finding(what="streaming", state="limited", told=str(parts), advice=advice)
+    whole = f"the answer came in {parts} part{'s' if parts != 1 else ''}: it is shown when it is whole"
+    return Finding(what="streaming", state="ok", told="the answer came in parts" if parts > 1 else whole)
 
 
-def _structured(fault: str | None) -> Finding:
+def _structured(fault: str | Fault | None) -> Finding:
     if fault is None:
         return Finding(what="structured output", state="ok", told="the answer had the form asked for")
     return Finding(what="structured output", state="limited", told=f"{fault}; EGG asks for none")

@@ -51,6 +51,10 @@ class Overflow(ProviderFault):
     """The conversation is longer than the model can read."""
 
 
+class NoTools(UserError):
+    """The model or its server calls no tools; the text protocol needs none."""
+
+
 class CutOff(Exception):
     """A stream that ended in good order, but before the answer did."""
 
@@ -135,7 +139,7 @@ def _unwanted(fault: Exception, text: str, backbone: Backbone) -> UserError | No
     """A request that was refused for an option that the user chose, or for its tools."""
     param = str(_body(fault).get("param") or "")
     if backbone.protocol == Protocol.TOOLS and (param in ("tools", "tool_choice") or NO_TOOLS.search(text)):
-        return UserError(f"{backbone.name} takes no tools: use --protocol text ({text})")
+        return NoTools(f"{backbone.name} takes no tools: use --protocol text ({text})")
     for field, (option, names) in OPTIONS.items():
         said = param in names if param else any(re.search(rf"\b{re.escape(name)}\b", text) for name in names)
         if getattr(backbone, field) is not None and said:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from egg.agents.examine import examine_model
-from egg.state.backbone import Protocol
+from egg.state.backbone import Protocol, Sampling
 from egg.state.errors import UserError
 from egg.state.settings import Settings
 from tests.agents.openai_server import OpenAIServer
@@ -76,6 +76,19 @@ def test_a_wrong_key_is_one_line(server: OpenAIServer) -> None:
     server.key = "another"
     with pytest.raises(UserError, match="OPENAI_API_KEY"):
         states(server)
+
+
+def test_an_option_that_is_refused_is_one_line_whatever_the_provider_says_of_it(server: OpenAIServer) -> None:
+    refused = {"message": "temperature: not by this --protocol", "param": "temperature"}
+    server.think = lambda body: {"status": 400, "error": refused}
+    with pytest.raises(UserError, match=r"refuses --temperature 0\.2"):
+        states(server, sampling=Sampling(temperature=0.2))
+
+
+def test_an_answer_in_one_part_is_streamed_too(server: OpenAIServer) -> None:
+    server.think = lambda body: {"text": "123"} if "tools" not in body and "response_format" not in body else able(body)
+    told = {finding.what: finding for finding in examine_model(Settings(model="openai:tiny", base_url=server.url))}
+    assert told["streaming"].state == "ok" and "in 1 part:" in told["streaming"].told
 
 
 def test_the_rulebook_needs_no_check() -> None:
