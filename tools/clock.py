@@ -5,6 +5,7 @@ from time import monotonic
 
 _lock = Lock()
 _origin: dict[str, float] = {}
+_told: dict[str, int] = {}
 
 
 def elapsed(run_dir: str, persisted_ms: int) -> int:
@@ -14,6 +15,8 @@ def elapsed(run_dir: str, persisted_ms: int) -> int:
     """
     now = monotonic() * 1000
     with _lock:
+        if run_dir in _told:
+            return max(persisted_ms, _told[run_dir])
         origin = _origin[run_dir] = min(_origin.get(run_dir, now), now - persisted_ms)
     return max(persisted_ms, round(now - origin))
 
@@ -22,3 +25,9 @@ def waited(run_dir: str) -> None:
     """The run has waited for a person: go on from what its state holds, as a new process would."""
     with _lock:
         _origin.pop(run_dir, None)
+
+
+def stand_at(run_dir: str, told_ms: int) -> None:
+    """The run is a replay: its clock shows what the recorded run's did, and never goes back."""
+    with _lock:
+        _told[run_dir] = max(_told.get(run_dir, 0), told_ms)

@@ -11,6 +11,8 @@ from uuid import uuid4
 
 from egg.state.errors import UserError
 from egg.state.record import Record
+from egg.tools import kept
+from egg.tools.errors import CandidateError
 
 R = TypeVar("R", bound=Record)
 
@@ -55,11 +57,35 @@ class Store:
 
     def get(self, kind: str, key: dict[str, Any], type_: type[R], produce: Callable[[], R]) -> R:
         """The stored record for `key`, or what `produce` returns, stored whole or not at all."""
-        if (found := self.find(kind, key, type_)) is not None:
-            return found
-        began = time()
-        record = produce()
-        self.keep(kind, key, record, time() - began)
+
+        def found_or_made() -> R:
+            if (found := self.find(kind, key, type_)) is not None:
+                return found
+            began = time()
+            record = produce()
+            self.keep(kind, key, record, time() - began)
+            return record
+
+        return self.witness(kind, key, type_, found_or_made)
+
+    def witness(self, kind: str, key: dict[str, Any], type_: type[R], produce: Callable[[], R]) -> R:
+        """What `produce` returns, noted in the run's folder; in a replay, what was noted when it was recorded.
+
+        Raises:
+            NotRecorded: in a replay, if it was not.
+        """
+        if self.run_dir is None or kind not in kept.WORDS:
+            return produce()
+        question = digest({name: part for name, part in key.items() if name not in kept.VERSIONS})
+        if mark := kept.mark_of(self.run_dir):
+            return kept.recall(self.run_dir, mark, kind, question, type_)
+        version = [key[name] for name in kept.VERSIONS if name in key]
+        try:
+            record = produce()
+        except CandidateError as error:
+            kept.note(self.run_dir, kind, question, version, error)
+            raise
+        kept.note(self.run_dir, kind, question, version, record)
         return record
 
     def find(self, kind: str, key: dict[str, Any], type_: type[R]) -> R | None:

@@ -3,11 +3,10 @@
 from langchain_core.tools import tool
 
 from egg.agents.figures import diagnosis_text
+from egg.agents.insight import reached
 from egg.agents.toolbox.bench import Answer, AnySource, Runtime, refused, source_meant, state_of, store_of
 from egg.state.candidate import kernel_id
-from egg.state.ceilings import Ceilings
 from egg.state.profile import Profile
-from egg.tools.ceilings import ceilings
 from egg.tools.diagnosis import diagnose
 from egg.tools.errors import CandidateError
 from egg.tools.gpu_time import booked
@@ -32,9 +31,7 @@ def hardware_counters(runtime: Runtime, source: AnySource = None) -> Answer:
             seen = store.witness("forward", {"kernel": name}, Profile, measure)
     except CandidateError as error:
         return refused(name, error)
-    found = diagnose(
-        seen, state["workload"], device, policy, store.witness("ceilings", {}, Ceilings, lambda: ceilings(device))
-    )
+    found = diagnose(seen, state["workload"], device, policy, reached(state))
     artifact = {
         "kernel": name,
         "ok": True,

@@ -7,11 +7,18 @@ from typing import Literal
 from langchain_core.tools import ToolException, tool
 
 from egg.agents.guidebook import guides
-from egg.agents.toolbox.bench import Answer, Runtime, state_of
+from egg.agents.toolbox.bench import Answer, Runtime, state_of, store_of
+from egg.state.record import Record
 from egg.tools.correctness import verify
 
 LONGEST = 4000
 """Characters of a probe's answer that a model is shown."""
+
+
+class Shown(Record):
+    """What a probe showed."""
+
+    text: str
 
 
 @tool(response_format="content_and_artifact")
@@ -21,9 +28,13 @@ def probe(runtime: Runtime, kind: Literal["ones", "arange", "normal"]) -> Answer
     draft = state.get("draft")
     if draft is None:
         raise ToolException("there is no draft to probe")
-    seen = verify.probe(state["problem"], draft.source, state["device"], state["settings"].policy, kind)
-    text = json.dumps(seen, default=str)
-    return text[:LONGEST], {"kind": kind}
+
+    def run() -> Shown:
+        seen = verify.probe(state["problem"], draft.source, state["device"], state["settings"].policy, kind)
+        return Shown(text=json.dumps(seen, default=str)[:LONGEST])
+
+    shown = store_of(state).witness("probe", {"kernel": draft.id, "kind": kind}, Shown, run)
+    return shown.text, {"kind": kind}
 
 
 @tool(response_format="content_and_artifact")
