@@ -55,7 +55,7 @@ class Request:
             reasoning_tokens=_details(answer, "output").get("reasoning") or 0,
             untold=0 if told else 1,
             nano_usd=price.nano_usd(taken, cached, written, given) if price else 0,
-            unpriced=0 if price else 1,
+            priced=1 if price else 0,
         )
 
 

@@ -4,21 +4,25 @@ from pathlib import Path
 
 from langchain_core.runnables import RunnableConfig
 
-from egg.agents.backbone import check_backbone
+from egg.agents.backbone import asked_instead, check_backbone
 from egg.agents.exchange import ExchangeLog
-from egg.agents.prices import check_priced
+from egg.agents.prices import check_priced, price_of
+from egg.agents.tokens import how
 from egg.graph.decide import first_line, milliseconds
 from egg.graph.routes import exhausted, ledger_of
 from egg.graph.stages import CHOOSE_STEP, CONFIRM_STEP
 from egg.graph.work import on_gpu, work
+from egg.state.backbone import ROLES
 from egg.state.candidate import Candidate
 from egg.state.errors import UserError
 from egg.state.evaluation import Evaluation
 from egg.state.intake import Intake
 from egg.state.ledger import Decision, Verb
 from egg.state.outcome import Outcome
+from egg.state.price import Price
 from egg.state.problem import Workload
 from egg.state.run import RunInput, RunState
+from egg.state.settings import Settings
 from egg.state.usage import Usage
 from egg.tools.artefacts import write_artefacts
 from egg.tools.clock import elapsed
@@ -123,7 +127,7 @@ def confirm(state: RunState) -> RunState:
     return RunState(**settled, outcome=outcome, confirmation=verdict, elapsed_ms=spent, usage=took)
 
 
-def report(state: RunState) -> RunState:
+def report(state: RunState, config: RunnableConfig) -> RunState:
     """Write what the user came for: kernel.py, evidence.json, report.md."""
     spent = elapsed(state["run_dir"], state["elapsed_ms"])
     winner, verdict = state.get("incumbent"), state.get("confirmation")
@@ -141,6 +145,8 @@ def report(state: RunState) -> RunState:
         outcome=state["outcome"],
         elapsed_ms=spent,
         models=ExchangeLog(state["run_dir"]).models(),
+        prices=_prices(state["settings"], asked_instead(state["settings"], config)),
+        counted=how(),
     )
     return RunState(outcome=state["outcome"].model_copy(update={"files": files}), elapsed_ms=spent)
 
@@ -155,6 +161,12 @@ def _why_none(state: RunState) -> str:
     if any(line.verb is Verb.REFUSED for line in ledger_of(state)):
         return "a person refused what passed the judge"
     return "no kernel passed the judge" if state.get("attempts") else "no kernel was written"
+
+
+def _prices(*all_settings: Settings) -> tuple[Price, ...]:
+    """Of the models that could be asked, at first and after a resume with another."""
+    backbones = dict.fromkeys(settings.backbone(role) for settings in all_settings for role in ROLES)
+    return tuple(dict.fromkeys(price for backbone in backbones if (price := price_of(backbone))))
 
 
 def _own_folder(thread: str | None, stem: str) -> Path:

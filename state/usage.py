@@ -37,7 +37,7 @@ class Spend(_Sum):
     untold: int = Field(0, description="Answers whose tokens were counted here, since the provider did not say")
     nano_usd: int = Field(0, description="Price of the answers by the table, in billionths of a dollar")
     replayed_nano_usd: int = Field(0, description="Of it, the price of replayed answers")
-    unpriced: int = Field(0, description="Answers of models that the table has no price for")
+    priced: int = Field(0, description="Answers whose price the table tells")
     sent_tokens: int = Field(0, description="Everything sent, as counted here, tools included")
     own_tokens: int = Field(0, description="Length of the conversations, which a run without pruning would carry on")
     model_ms: int = Field(0, description="Waited for the model")
@@ -57,13 +57,31 @@ class Spend(_Sum):
         return (self.nano_usd - self.replayed_nano_usd) / NANO
 
     @property
+    def unpriced(self) -> int:
+        """Answers of models that the table has no price for."""
+        return max(0, self.calls - self.free - self.priced)
+
+    @property
     def money(self) -> str:
-        """The price in words; an unknown one is not zero."""
-        known = f"${self.usd:.4f}" if self.nano_usd > self.replayed_nano_usd or not self.unpriced else ""
-        unknown = f"{self.unpriced} of {self.paid_calls} calls without a known price" if self.unpriced else ""
+        """The price of what was billed in this run, in words; an unknown one is not zero."""
+        known = f"${self.usd:.4f}" if self.paid_calls and self.priced else ""
+        unknown = f"{self.unpriced} call{'s' * (self.unpriced > 1)} of unknown price" if self.paid_calls and self.unpriced else ""
         billed = self.unsure_nano_usd and not self.replayed
         unsure = f"up to ${self.unsure_nano_usd / NANO:.4f} more for failed requests" if billed else ""
         return ", ".join(part for part in (known, unknown, unsure) if part)
+
+    def told(self) -> str:
+        """The bill in a line."""
+        parts = [f"{self.calls} model call{'s' * (self.calls != 1)}"]
+        own = [(self.free, "by the rulebook"), (self.replayed, "replayed"), (self.retries, "asked again")]
+        if aside := ", ".join(f"{number} {what}" for number, what in own if number):
+            parts[0] += f" ({aside})"
+        tokens = f"{self.input_tokens} tokens in"
+        tokens += f" ({self.cached_tokens} of them cached)" if self.cached_tokens else ""
+        tokens += f", {self.output_tokens} out"
+        tokens += f" ({self.reasoning_tokens} of them reasoning)" if self.reasoning_tokens else ""
+        parts += [tokens, self.money, f"{self.model_ms / 1000:.1f} s of model time"]
+        return ", ".join(part for part in parts if part)
 
     def as_replayed(self) -> "Spend":
         """The same bill from a recording: it counts towards the caps as it did then, and nobody pays it again."""

@@ -10,11 +10,13 @@ from egg.state.device import Device
 from egg.state.evaluation import Baseline
 from egg.state.ledger import Decision
 from egg.state.outcome import Outcome
+from egg.state.price import Price
 from egg.state.problem import Problem, Workload
 from egg.state.search import SearchResult
 from egg.state.settings import Settings
 from egg.state.usage import Usage
 from egg.tools.known_error import error_told, known_error
+from egg.tools.pruning import pruning
 from egg.tools.redaction import redacted, redacted_text
 from egg.tools.report import render_report
 
@@ -52,15 +54,18 @@ def write_artefacts(
     outcome: Outcome,
     elapsed_ms: int,
     models: Mapping[str, int] | None = None,
+    prices: Sequence[Price] = (),
+    counted: str = "",
 ) -> dict[str, str]:
     """Write the run's results and return their paths by name. Writing them twice gives the same files.
 
-    `models` says how many answers each model gave.
+    `models` says how many answers each model gave, `prices` what they cost, `counted` how tokens were counted here.
 
     Raises:
         ValueError: if the outcome names another kernel than the incumbent.
     """
     folder, error = Path(run_dir), known_error(device.target)
+    context = pruning(usage, ledger, counted)
     evidence = {
         "format": FORMAT,
         "outcome": outcome.model_dump(mode="json", exclude={"files"}),
@@ -74,6 +79,8 @@ def write_artefacts(
         "attempts": [attempt.model_dump(mode="json") for attempt in attempts],
         "usage": usage.model_dump(mode="json") | {"total": usage.total.model_dump(mode="json")},
         "models": dict(models or {}),
+        "prices": [price.model_dump(mode="json") for price in prices],
+        "context": context.model_dump(mode="json") | {"sent": context.sent, "unpruned": context.unpruned},
         "elapsed_ms": elapsed_ms,
         "estimate_error": error.model_dump(mode="json") if error else None,
     }
@@ -87,6 +94,8 @@ def write_artefacts(
         ledger=ledger,
         attempts=attempts,
         usage=usage,
+        prices=prices,
+        context=context,
         outcome=outcome,
         elapsed_ms=elapsed_ms,
         estimate_error=error_told(device.target),

@@ -18,10 +18,11 @@ from egg.state.launch import SourceNote
 from egg.state.ledger import Decision, Verb
 from egg.state.outcome import Outcome
 from egg.state.ownership import Ownership
+from egg.state.price import Price
 from egg.state.problem import Problem, Region, TensorSpec, Workload
 from egg.state.settings import Settings
 from egg.state.stock import StockVerdict
-from egg.state.usage import Spend, Usage
+from egg.state.usage import Spend, Usage, Work
 from egg.tools.artefacts import save_kernel, write_artefacts
 from egg.tools.report import cell, milliseconds, quantity
 from tests.graph.make import DEVICE
@@ -66,7 +67,32 @@ LEDGER = (
         step=1, stage="seed-1", verb=Verb.KEPT, what="one pass", why="fits", evidence="0.012 ms (estimate)", kernel="k"
     ),
 )
-USAGE = Usage(by_agent={"seed-1/code": Spend(calls=3, input_tokens=10, output_tokens=5, model_ms=1500)})
+USAGE = Usage(by_agent={"seed-1/code": Spend(calls=3, free=3, sent_tokens=10, own_tokens=5, model_ms=1500)})
+BILLED = Spend(
+    calls=3,
+    priced=3,
+    retries=1,
+    failed=1,
+    unsure=1,
+    unsure_tokens=400,
+    unsure_nano_usd=500_000,
+    input_tokens=1000,
+    cached_tokens=400,
+    output_tokens=50,
+    reasoning_tokens=20,
+    nano_usd=1_300_000,
+    sent_tokens=1000,
+    own_tokens=600,
+    model_ms=1500,
+)
+TUNED = LEDGER[0].model_copy(update={"step": 4, "stage": "tiling", "verb": Verb.SKIPPED})
+PAID = Usage(
+    by_agent={"seed-1/code": BILLED, "tiling/profile": Spend(calls=1, input_tokens=300, sent_tokens=300, model_ms=200)},
+    by_stage={"seed-1": Work(wall_ms=2500, gpu_ms=1200), "tiling": Work(wall_ms=900)},
+)
+PRICE = Price(
+    model="openai:m", input=1.25, cached=0.125, output=10, source="https://p", read="2026-12-01", note="list price"
+)
 
 
 MEASURED: dict[str, Any] = {
@@ -112,6 +138,7 @@ def write(folder: Path, incumbent: Candidate | None, outcome: Outcome, **changes
         "ledger": LEDGER,
         "attempts": (Attempt(id="k", origin="seed-1", status="ok", rank_ms=0.012),),
         "usage": USAGE,
+        "counted": "4 characters a token",
         "elapsed_ms": 2000,
     }
     return write_artefacts(str(folder), incumbent=incumbent, outcome=outcome, **{**parts, **changes})
@@ -137,7 +164,9 @@ def measured() -> tuple[Candidate, Outcome, dict[str, object]]:
     )
     eager = Timing(median_ms=1.0, p20_ms=0.99, p80_ms=1.02, samples=100)
     present = DEVICE.model_copy(update={"present": True, "software": {"triton": "3.6", "torch": "2.11"}})
-    return fast, outcome, {"device": present, "baseline": Baseline(eager=eager, roofline_ms=0.4, bound="memory")}
+    told = {"usage": PAID, "ledger": (*LEDGER, TUNED), "prices": (PRICE,)}
+    baseline = Baseline(eager=eager, roofline_ms=0.4, bound="memory")
+    return fast, outcome, {"device": present, "baseline": baseline, **told}
 
 
 @pytest.mark.parametrize("case", ["estimated", "measured"])
@@ -178,6 +207,18 @@ def test_evidence_names_the_winner_and_holds_no_source(tmp_path):
     assert evidence["winner"]["id"] == candidate.id
     assert "source" not in evidence["winner"] and "source" not in evidence["problem"]
     assert evidence["usage"]["total"]["calls"] == 3
+
+
+def test_evidence_tells_the_bill_the_prices_and_the_context(tmp_path):
+    candidate, outcome, changes = measured()
+    evidence = json.loads(Path(write(tmp_path, candidate, outcome, **changes)["evidence"]).read_text())
+    assert evidence["usage"]["by_agent"]["seed-1/code"]["cached_tokens"] == 400
+    assert evidence["usage"]["by_stage"]["seed-1"] == {"wall_ms": 2500, "gpu_ms": 1200}
+    assert evidence["prices"][0]["source"] == "https://p"
+    seed, tiling = evidence["context"]["stages"]
+    assert (seed["sent"], seed["unpruned"]) == (1000, 1000)
+    assert (tiling["sent"], tiling["unpruned"]) == (300, 900), "one call, with the seed's 600 tokens before it"
+    assert (evidence["context"]["sent"], evidence["context"]["unpruned"]) == (1300, 1900)
 
 
 def test_without_a_kernel_the_reference_is_delivered_and_says_so(tmp_path):
