@@ -14,7 +14,7 @@ from egg.tools.operators import computes
 from egg.tools.recording import Recording, record
 from egg.tools.store import Store
 
-VERSION = 7
+VERSION = 8
 LEAST_MS = 0.0015
 """GPU time of the smallest kernel."""
 KEPT = 64

@@ -1,7 +1,7 @@
 """How many blocks of a kernel a multiprocessor holds, and what bounds that number.
 
-NVIDIA's rules, as its occupancy calculator has them; for AMD's CDNA3 those of LLVM's AMDGPU backend, where a compute
-unit has four SIMDs with registers of their own.
+NVIDIA's rules, as its occupancy calculator has them (cuda_occupancy.h); for AMD's CDNA3 those of LLVM's AMDGPU backend,
+where a compute unit has four SIMDs with registers of their own.
 """
 
 from typing import NamedTuple
@@ -10,6 +10,7 @@ from egg.state.device import Device
 
 WARP = 32
 REGISTERS_UNIT = 256  # registers are given to a warp in units of this many, on every GPU since Volta
+SCHEDULERS = 4  # each with a quarter of the registers, for whole warps
 SHARED_UNIT = 128
 SHARED_RESERVED = 1024  # what the driver keeps for itself in each block, on sm_80 and later
 SIMDS, SIMD_WAVES, SIMD_REGISTERS = 4, 8, 512  # of a CDNA3 compute unit; registers of each of a wave's 64 lanes
@@ -42,7 +43,7 @@ def occupancy(device: Device, *, warps: int, registers: int, shared_bytes: int) 
     limits = {
         "warps": most_warps // warps,
         "blocks": device.blocks_sm,
-        "registers": device.registers_sm // per_warp // warps,
+        "registers": device.registers_sm // SCHEDULERS // per_warp * SCHEDULERS // warps,
         "shared": device.shared_bytes_sm // shared if shared_bytes <= device.shared_bytes else 0,
     }
     return _tightest(limits, warps, most_warps)
