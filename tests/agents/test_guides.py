@@ -99,6 +99,15 @@ def test_the_narrower_comes_first() -> None:
     assert "sixteen-warps" not in {g.topic for g in applying(POSITIONS["tile a product, A100"])}
 
 
+def test_numbers_of_one_generation_are_not_told_of_the_next() -> None:
+    place = POSITIONS["memory of a half product"]
+    hopper, blackwell = (
+        {guide.topic for guide in applying(place.model_copy(update={"target": target}))}
+        for target in ("sm_90", "sm_100")
+    )
+    assert "stages-hopper" in hopper and "stages-hopper" not in blackwell
+
+
 def test_of_amds_gpus_only_the_language_is_known() -> None:
     other = {"target": "gfx942"}
     assert not any(applying(place.model_copy(update=other)) for place in POSITIONS.values() if place.status == "none")
