@@ -1,33 +1,31 @@
 """What people answered in a run: `answers.jsonl` in its folder, a line for each question."""
 
-import json
-import os
 from pathlib import Path
 
 from egg.state.pause import Answer, Question
+from egg.state.record import Record
+from egg.tools.lines import append, read
+from egg.tools.redaction import redacted
 
-ANSWERS = "answers.jsonl"
+FILE = "answers.jsonl"
+
+
+class Answered(Record):
+    """An answer, and the question's name within its run."""
+
+    kind: str
+    stage: str
+    number: int
+    answer: Answer
 
 
 def keep_answer(run_dir: str | Path, question: Question, answer: Answer) -> None:
-    """Note an answer, once, whatever is killed on the way."""
-    place = {"kind": question.kind, "stage": question.stage, "number": question.number}
-    line = {**place, "answer": answer.model_dump(mode="json", exclude_defaults=True)}
-    if line in kept_answers(run_dir):
-        return
-    with (Path(run_dir) / ANSWERS).open("a") as file:
-        file.write(json.dumps(line) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
+    """Note an answer, once, whatever is killed on the way; a later one to the same question, in a fork, is another."""
+    line = Answered(kind=question.kind, stage=question.stage, number=question.number, answer=answer)
+    if line not in kept_answers(run_dir):
+        append(Path(run_dir) / FILE, redacted(line.model_dump(mode="json", exclude_defaults=True)))
 
 
-def kept_answers(run_dir: str | Path) -> list[dict[str, object]]:
-    """Every answer with the kind, stage and number of its question; a line that a kill cut off is none."""
-    path = Path(run_dir) / ANSWERS
-    found = []
-    for line in path.read_text().splitlines() if path.exists() else ():
-        try:
-            found.append(json.loads(line))
-        except ValueError:
-            continue
-    return found
+def kept_answers(run_dir: str | Path) -> tuple[Answered, ...]:
+    """Every answer, oldest first."""
+    return read(Path(run_dir) / FILE, Answered)
