@@ -18,6 +18,7 @@ class KernelTime(Record):
     calls: int = Field(description="In one forward pass")
     own: bool = Field(description="Launched through one of the candidate's own @triton.jit functions")
     kind: Kind = Field("own", description="`library`: PyTorch, cuBLAS; `copy`, `fill`: theirs too, no arithmetic")
+    grid: tuple[int, ...] = Field((), description="Of an own kernel, each on its own; others are summed over theirs")
 
 
 class Ownership(Record):

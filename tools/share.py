@@ -65,19 +65,20 @@ def read_trace(told: Any) -> Trace:
 
 
 def attribute(trace: Trace) -> tuple[KernelTime, ...]:
-    """Each kernel's time in a pass, longest first; own as far as launches of the candidate account for it.
+    """Each kernel's time in a pass, own ones' by grid, longest first; own as far as launches account for it.
 
     Name and grid must both be those of a launch that was seen to come from the candidate's file. If the GPU ran such a
     kernel more often than it was launched, somebody else's bears its name, and the longest are that one's.
     """
     owed = _owed(trace)
-    times: dict[tuple[str, Kind], list[float]] = {}
+    times: dict[tuple[str, Kind, tuple[int, ...]], list[float]] = {}
     for seen in trace.activity:
         spans = sorted(seen.us)
         own = min(len(spans), owed[seen.name, seen.grid]) if seen.kind == "kernel" else 0
-        for kind, part in (("own", spans[:own]), (_kind(seen), spans[own:])):
+        parts: tuple[tuple[Kind, list[float]], ...] = (("own", spans[:own]), (_kind(seen), spans[own:]))
+        for kind, part in parts:
             if part:
-                times.setdefault((seen.name, kind), []).extend(part)  # type: ignore[arg-type]
+                times.setdefault((seen.name, kind, seen.grid if kind == "own" else ()), []).extend(part)
     kernels = [
         KernelTime(
             name=_plain(name),
@@ -85,8 +86,9 @@ def attribute(trace: Trace) -> tuple[KernelTime, ...]:
             calls=round(len(part) / trace.passes),
             own=kind == "own",
             kind=kind,
+            grid=grid,
         )
-        for (name, kind), part in times.items()
+        for (name, kind, grid), part in times.items()
     ]
     return tuple(sorted(kernels, key=lambda kernel: -kernel.ms))
 

@@ -4,13 +4,15 @@ It costs nothing. Counters, and times of a candidate without a verdict, are for 
 """
 
 from egg.state.evaluation import Evaluation, Launch, StaticProfile
-from egg.state.ownership import Ownership
+from egg.state.ownership import KernelTime, Ownership
 from egg.state.profile import KernelProfile, Profile
 from egg.tools.compile import LEAST_MS
 from egg.tools.estimate import LAUNCH_MS
 
 NOT_TRACED = "nothing was traced on a GPU: times are predicted from what compiling tells"
 PYTORCH = "PyTorch: "
+BESIDE = {"calls", "arguments", "options", "notes", "configs"}
+"""Of two launches, what may differ while they are one to the roofline."""
 
 
 def of_verdict(evaluation: Evaluation) -> Profile | None:
@@ -24,10 +26,7 @@ def of_verdict(evaluation: Evaluation) -> Profile | None:
 
 
 def of_trace(static: StaticProfile, ownership: Ownership) -> Profile:
-    """By traced times; each own kernel is joined by name with what compiling it told."""
-    by_name: dict[str, Launch] = {}
-    for launch in sorted(static.launches, key=_predicted):
-        by_name[launch.kernel] = launch  # of a kernel on several grids the longest
+    """By traced times; each own kernel is joined by name and grid with what compiling it told."""
     total = sum(part or 0.0 for part in (ownership.own_ms, ownership.other_ms, ownership.moved_ms))
     total = max(total, sum(kernel.ms for kernel in ownership.kernels))
     kernels = tuple(
@@ -38,7 +37,7 @@ def of_trace(static: StaticProfile, ownership: Ownership) -> Profile:
             share=_share(kernel.ms, total),
             measured=True,
             own=kernel.own,
-            launch=by_name.get(kernel.name) if kernel.own else None,
+            launch=_launch(static, kernel) if kernel.own else None,
         )
         for kernel in ownership.kernels
     )
@@ -74,8 +73,17 @@ def estimated(static: StaticProfile, note: str = NOT_TRACED) -> Profile:
     return Profile(target=static.target, kernels=tuple(kernels), total_ms=total, source="estimate", note=note)
 
 
-def _predicted(launch: Launch) -> float:
-    return launch.calls * launch.estimate_ms
+def _launch(static: StaticProfile, kernel: KernelTime) -> Launch | None:
+    """What compiling told of it; None where several launches with different work might be meant."""
+    named = [launch for launch in static.launches if launch.kernel == kernel.name]
+    if kernel.grid:  # older verdicts have none
+        named = [launch for launch in named if _whole(launch.grid) == _whole(kernel.grid)]
+    kinds = {launch.model_dump_json(exclude=BESIDE) for launch in named}
+    return named[0] if len(kinds) == 1 else None
+
+
+def _whole(grid: tuple[int, ...]) -> tuple[int, ...]:
+    return (*grid, 1, 1)[:3]
 
 
 def _share(part: float, whole: float) -> float:

@@ -73,6 +73,20 @@ def test_a_kernel_is_own_by_its_launch() -> None:
     assert [kernel.own for kernel in attribute(seen)] == [True, False, True]
 
 
+def test_own_kernels_are_apart_by_grid_and_others_summed() -> None:
+    seen = trace(
+        [("scale", (8, 1, 1), 1), ("scale", (64, 1, 1), 1)],
+        [
+            ("kernel", "scale", (8, 1, 1), [10.0]),
+            ("kernel", "scale", (64, 1, 1), [70.0]),
+            ("kernel", CUBLAS, (4, 1, 1), [30.0]),
+            ("kernel", CUBLAS, (5, 1, 1), [20.0]),
+        ],
+    )
+    found = [(kernel.name, kernel.grid, round(kernel.ms, 6)) for kernel in attribute(seen)]
+    assert found == [("scale", (64, 1, 1), 0.07), (CUBLAS, (), 0.05), ("scale", (8, 1, 1), 0.01)]
+
+
 def test_a_name_alone_proves_nothing() -> None:
     seen = trace(
         [(CUBLAS, (4, 1, 1), 1), ("scale", (8, 1, 1), 1)],

@@ -1,10 +1,13 @@
 """A profile from what a verdict knows: traced times first, else the estimate."""
 
-from egg.state.evaluation import Evaluation, StaticProfile, Status
+from egg.state.bottleneck import BottleneckKind as K
+from egg.state.evaluation import Evaluation, Launch, StaticProfile, Status
 from egg.state.ownership import KernelTime, Ownership
+from egg.state.profile import Profile
+from egg.tools.bottleneck import classify
 from egg.tools.estimate import LAUNCH_MS
 from egg.tools.verdict_profile import of_verdict
-from tests.tools.test_bottleneck import PRODUCT, STREAM
+from tests.tools.test_bottleneck import H200, MEASURED, PRODUCT, STREAM
 
 TWICE = STREAM.model_copy(update={"calls": 2, "estimate_ms": 0.304})
 STATIC = StaticProfile(
@@ -45,6 +48,40 @@ def test_traced_times_are_joined_with_what_compiling_told() -> None:
     assert found and (found.source, found.total_ms) == ("times", 1.0)
     assert [kernel.launch for kernel in found.kernels] == [TWICE, None, None]
     assert [kernel.share for kernel in found.kernels] == [0.6, 0.3, 0.1]
+
+
+def traced(*kernels: KernelTime, launches: tuple[Launch, ...]) -> Profile:
+    static = STATIC.model_copy(update={"launches": launches})
+    own = Ownership(label="triton", share=1.0, own_ms=sum(k.ms for k in kernels), kernels=kernels, how="cupti")
+    found = of_verdict(verdict(profile=static, ownership=own))
+    assert found is not None
+    return found
+
+
+LARGE = STREAM
+SMALL = STREAM.model_copy(update={"grid": (84, 1, 1), "bytes": 10_000_000, "loaded_bytes": 5e6, "stored_bytes": 5e6})
+
+
+def test_a_kernel_on_two_grids_is_two() -> None:
+    times = (
+        KernelTime(name="stream", ms=0.6, calls=1, own=True, grid=(8448, 1, 1)),
+        KernelTime(name="stream", ms=0.1, calls=1, own=True, grid=(84,)),
+        KernelTime(name="stream", ms=0.1, calls=1, own=True, grid=(85,)),
+    )
+    assert [k.launch for k in traced(*times, launches=(LARGE, SMALL)).kernels] == [LARGE, SMALL, None]
+
+
+def test_work_that_is_not_known_to_be_a_kernels_never_puts_it_at_its_ceiling() -> None:
+    """Two calls of 0.24 ms on average, one of which moves next to nothing."""
+    both = KernelTime(name="stream", ms=0.48, calls=2, own=True)
+    (kernel,) = (profile := traced(both, launches=(LARGE, SMALL))).kernels
+    assert kernel.launch is None
+    assert K.AT_CEILING not in [found.kind for found in classify(profile, H200, MEASURED)]
+    alike = LARGE.model_copy(update={"calls": 3, "options": {"maxnreg": "64"}})
+    assert traced(both, launches=(LARGE, alike)).kernels[0].launch == LARGE
+    same_grid = SMALL.model_copy(update={"grid": LARGE.grid})
+    with_grid = both.model_copy(update={"grid": LARGE.grid})
+    assert traced(with_grid, launches=(LARGE, same_grid)).kernels[0].launch is None
 
 
 def test_ownership_by_the_static_profile_is_no_measurement() -> None:
