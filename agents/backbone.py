@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from egg.agents.faults import whereabouts
 from egg.agents.other_providers import other_provider
+from egg.agents.replayed import recording
 from egg.agents.rulebook import Rulebook
 from egg.state.backbone import ROLES, Backbone, Role
 from egg.state.errors import UserError
@@ -32,6 +33,8 @@ def chat_model(settings: Settings, role: Role) -> BaseChatModel:
     backbone = settings.backbone(role)
     if backbone.is_rulebook:
         return Rulebook()
+    if backbone.is_replay:
+        raise UserError(f"{backbone.model} answers what that run asked and nothing else: use it with `egg optimize`")
     _check_name(backbone)
     return _client(backbone, role, SECONDS, frozenset(os.environ.items()))
 
@@ -64,7 +67,9 @@ def check_backbone(settings: Settings) -> None:
     seen: list[Backbone] = []
     for role in ROLES:
         backbone = settings.backbone(role)
-        if backbone not in seen and not backbone.is_rulebook:
+        if backbone.is_replay:
+            recording(backbone.name)
+        elif backbone not in seen and not backbone.is_rulebook:
             seen.append(backbone)
             chat_model(settings, role)
             if backbone.provider == OPENAI:

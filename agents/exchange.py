@@ -41,6 +41,7 @@ class Exchange(Record):
     answer: dict[str, Any] | None = Field(None, description="The answer in LangChain's own JSON form")
     stopped: str | None = Field(None, description="Why the agent was stopped here instead of getting an answer")
     spend: Spend = Spend()
+    replayed: bool = Field(False, description="Whether it was taken from the recording of another run")
 
     @property
     def message(self) -> AIMessage:
@@ -84,7 +85,8 @@ class ExchangeLog:
 
     def models(self) -> dict[str, int]:
         """How many answers came from which model: more than one if a run was resumed with another."""
-        return dict(Counter(each.model for each in self.all() if each.answer is not None))
+        answers = (each for each in self.all() if each.answer is not None)
+        return dict(Counter(f"{each.model}, replayed" if each.replayed else each.model for each in answers))
 
     def usage(self) -> Usage:
         """The bill of all exchanges so far, those of branches that run at the same time included."""

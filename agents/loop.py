@@ -12,19 +12,21 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from egg.agents.asking import ask_briefly, hopeless
 from egg.agents.backbone import asked_instead
 from egg.agents.brief import with_facts
-from egg.agents.exchange import ExchangeLog, answered, question, request_key, stopped
+from egg.agents.exchange import Exchange, ExchangeLog, answered, question, request_key, stopped
 from egg.agents.faults import ProviderFault
 from egg.agents.presenting import without_half_calls
 from egg.agents.prices import check_priced
 from egg.agents.prompting import render
 from egg.agents.provider import at_its_limit
+from egg.agents.replayed import replayed
 from egg.agents.sources import expanded
 from egg.agents.text_protocol import with_tools
 from egg.state.backbone import Role
 from egg.state.run import AgentState
 from egg.state.settings import Settings
-from egg.state.usage import Usage
+from egg.state.usage import Spend, Usage
 from egg.tools.clock import elapsed
+from egg.tools.kept import mark_of
 from egg.tools.store import Store
 
 ANSWERS = 12
@@ -54,7 +56,7 @@ def next_answer(agent: Agent, state: AgentState, config: RunnableConfig) -> Upda
     Raises:
         UserError: for a provider fault that only the user can mend.
     """
-    settings, backbone = state["settings"], state["settings"].backbone(agent.role)
+    backbone = state["settings"].backbone(agent.role)
     given = sum(isinstance(message, AIMessage) for message in state["messages"])
     if given >= ANSWERS:
         return _stop(agent, f"the {agent.role} agent submitted nothing in {ANSWERS} answers")
@@ -74,27 +76,35 @@ def next_answer(agent: Agent, state: AgentState, config: RunnableConfig) -> Upda
     asking = question(position, tools, messages)
     exchange = log.find(key)
     if exchange is None:
-        if cap := _cap(state, log):
-            log.keep(key, stopped(asking, why := f"out of budget: {cap}"))
-            return _stop(agent, why)
-        settings = asked_instead(settings, config)
-        check_priced(settings)
-        backbone = settings.backbone(agent.role)
-        model = with_tools(agent.factory(settings, agent.role), agent.tools, backbone.protocol)
-        try:
-            shown = expanded(state, messages)
-            answer, spend = ask_briefly(model, shown, backbone, config, _seconds_left(state), agent.tools)
-        except ProviderFault as fault:
-            usage = Usage(by_agent={f"{state['branch']}/{agent.role}": fault.spend})
-            log.keep(key, stopped(asking, why := f"the model provider failed: {fault}", fault.spend))
-            return {**_stop(agent, why), "usage": usage}
-        answer = repaired(without_half_calls(answer), given)
-        exchange = answered(asking, backbone.model, answer, spend)
+        exchange = _outcome(agent, state, config, asking, messages)
         log.keep(key, exchange)
-        Store(state["run_dir"]).note("model", key)
+        if exchange.answer and not exchange.replayed:
+            Store(state["run_dir"]).note("model", key)
+    usage = Usage(by_agent={f"{state['branch']}/{agent.role}": exchange.spend} if exchange.spend != Spend() else {})
+    if exchange.stopped:
+        return {**_stop(agent, exchange.stopped), "usage": usage}
     answer = exchange.message
-    usage = Usage(by_agent={f"{state['branch']}/{agent.role}": exchange.spend})
     return {"messages": [*nudge, answer, *complaints(answer)], "usage": usage}
+
+
+def _outcome(
+    agent: Agent, state: AgentState, config: RunnableConfig, asking: Exchange, messages: list[AnyMessage]
+) -> Exchange:
+    """What comes of a question that this run has no answer to yet: a recorded answer, the model's, or a reason."""
+    settings = asked_instead(state["settings"], config)
+    backbone = settings.backbone(agent.role)
+    if not mark_of(state["run_dir"]) and (cap := _cap(state, ExchangeLog(state["run_dir"]))):
+        return stopped(asking, f"out of budget: {cap}")
+    if recorded := replayed(state["run_dir"], backbone, asking):
+        return recorded
+    check_priced(settings)
+    model = with_tools(agent.factory(settings, agent.role), agent.tools, backbone.protocol)
+    try:
+        shown = expanded(state, messages)
+        answer, spend = ask_briefly(model, shown, backbone, config, _seconds_left(state), agent.tools)
+    except ProviderFault as fault:
+        return stopped(asking, f"the model provider failed: {fault}", fault.spend)
+    return answered(asking, backbone.model, repaired(without_half_calls(answer), asking.number), spend)
 
 
 def last_answer(messages: list[AnyMessage]) -> AIMessage | None:

@@ -10,6 +10,9 @@ from egg.state.record import Record
 RULEBOOK = "rulebook"
 """The built-in expert's name as a model."""
 
+REPLAY = "replay"
+"""`replay:RUN` as a model: the answers that a run's agents were given."""
+
 Role = Literal["code", "profile", "debug"]
 ROLES: tuple[Role, ...] = ("code", "profile", "debug")
 
@@ -53,6 +56,11 @@ class Backbone(Sampling):
     @property
     def is_rulebook(self) -> bool:
         return self.model == RULEBOOK
+
+    @property
+    def is_replay(self) -> bool:
+        """Whether a recording answers, not a model."""
+        return self.provider == REPLAY
 
 
 class RoleBackbone(Sampling):
