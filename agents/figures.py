@@ -1,7 +1,6 @@
 """Numbers as a model reads them."""
 
 from egg.state.evaluation import Baseline, Launch, StaticProfile
-from egg.state.launch import BRIEF_NOTES
 from egg.state.metrics import of_stage
 from egg.state.profile import KernelProfile, Profile
 from egg.state.stage import Group
@@ -10,18 +9,13 @@ NAME = 60
 """Characters of a kernel's name; a library's are hundreds."""
 SHOWN = 12
 """Kernels that are listed, the longest."""
-SOURCES = {
-    "counters": "measured, with hardware counters",
-    "times": "measured",
-    "estimate": "predicted, never measured",
-}
 
 
 def profile_text(profile: StaticProfile, baseline: Baseline) -> str:
     """The launches of a forward pass, the estimate, and what the hardware allows."""
     lines: list[str] = []
     for launch in profile.launches:
-        lines += [f"- {_launch(launch)}", *(f"  - {detail}" for detail in details(launch))]
+        lines += [f"- {_launch(launch)}", *(f"  - {detail}" for detail in launch.details())]
     if profile.torch_ops:
         lines.append(f"- PyTorch does: {', '.join(profile.torch_ops)}")
     lines.append(
@@ -33,7 +27,7 @@ def profile_text(profile: StaticProfile, baseline: Baseline) -> str:
 
 def diagnosis_text(profile: Profile, group: Group) -> str:
     """Where the time goes, how near the ceilings that is, and what holds it back; counters of the group's stage."""
-    lines = [f"GPU time of a pass, {SOURCES[profile.source]}: {profile.total_ms:.4g} ms."]
+    lines = [f"GPU time of a pass, {profile.how}: {profile.total_ms:.4g} ms."]
     if profile.note:
         lines.append(f"Note: {profile.note}.")
     if profile.forward:
@@ -81,15 +75,3 @@ def _widths(launch: Launch) -> str:
         if usual
     ]
     return "".join(f"{part}, " for part in (*told, *(["tiles by TMA"] if launch.bulk else [])))
-
-
-def details(launch: Launch) -> list[str]:
-    """Lines of the source that cost something, and what autotuning chose from."""
-    lines = [f"line {note.line} `{note.text}` {note.why}" for note in launch.notes[:BRIEF_NOTES]]
-    if launch.configs:
-        best = next((each for each in launch.configs if each.chosen), None)
-        bad = sum(each.status != "compiled" for each in launch.configs)
-        values = ", ".join(f"{name}={value}" for name, value in best.values.items()) if best else ""
-        taken = f"; predicted best: {values}, {best.warps} warps, {best.stages} stages" if best else ""
-        lines.append(f"{len(launch.configs)} configurations, {bad} of them cannot be launched{taken}")
-    return lines

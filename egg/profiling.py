@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from rich.table import Table
 from rich.text import Text
 
-from egg.agents.figures import details
 from egg.results import console
 from egg.state.bottleneck import Bottleneck, BottleneckKind
 from egg.state.estimate_error import UNKNOWN
@@ -16,11 +15,6 @@ from egg.tools.report import milliseconds, quantity
 
 NAME = 32
 """Characters of a kernel's name that fit a line; a library's are hundreds."""
-SOURCES = {
-    "counters": "measured, with hardware counters",
-    "times": "measured, without hardware counters",
-    "estimate": "predicted, never measured",
-}
 
 
 def print_profile(profiled: Profiled, *, as_json: bool) -> None:
@@ -40,7 +34,7 @@ def print_profile(profiled: Profiled, *, as_json: bool) -> None:
 def rows(profiled: Profiled) -> Iterator[tuple[str, str]]:
     """What stands below the table, line by line."""
     profile, device, ceilings = profiled.profile, profiled.device, profiled.ceilings
-    yield "Forward", f"{milliseconds(profile.total_ms)} of GPU time, {SOURCES[profile.source]}"
+    yield "Forward", f"{milliseconds(profile.total_ms)} of GPU time, {profile.how}"
     if profile.source == "estimate":
         error = profiled.estimate_error
         yield "Estimate", error.told(device.target) if error else UNKNOWN
@@ -56,7 +50,7 @@ def rows(profiled: Profiled) -> Iterator[tuple[str, str]]:
     if not profile.bottlenecks:
         yield "Bound by", "nothing that these figures show"
     for kernel in profile.kernels:
-        for detail in details(kernel.launch) if kernel.launch else ():
+        for detail in kernel.launch.details() if kernel.launch else ():
             yield "Source", f"{_short(kernel.kernel)}: {detail}"
 
 

@@ -84,6 +84,17 @@ class Launch(Record):
     notes: tuple[SourceNote, ...] = ()
     configs: tuple[Tried, ...] = Field((), description="Of an autotuned kernel, in its order")
 
+    def details(self) -> list[str]:
+        """Lines of the source that cost something, and what autotuning chose from, for a person or a model."""
+        lines = [f"line {note.line} `{note.text}` {note.why}" for note in self.notes[:BRIEF_NOTES]]
+        if self.configs:
+            best = next((each for each in self.configs if each.chosen), None)
+            bad = sum(each.status != "compiled" for each in self.configs)
+            values = ", ".join(f"{name}={value}" for name, value in best.values.items()) if best else ""
+            taken = f"; predicted best: {values}, {best.warps} warps, {best.stages} stages" if best else ""
+            lines.append(f"{len(self.configs)} configurations, {bad} of them cannot be launched{taken}")
+        return lines
+
     def brief(self) -> Self:
         """Without what only a person reads."""
         return self.model_copy(update={"arguments": (), "configs": (), "notes": self.notes[:BRIEF_NOTES]})

@@ -10,6 +10,11 @@ from egg.state.place import Place
 from egg.state.record import Record
 
 Source = Literal["counters", "times", "estimate"]
+HOW: dict[Source, str] = {
+    "counters": "measured, with hardware counters",
+    "times": "measured, without hardware counters",
+    "estimate": "predicted, never measured",
+}
 
 
 class KernelProfile(Record):
@@ -43,6 +48,11 @@ class Profile(Record):
     note: str = Field("", description="Why it is not the better source, in one line")
     bottlenecks: tuple[Bottleneck, ...] = Field((), description="The kernel that takes longest first")
     forward: Place | None = Field(None, description="Of the whole pass: what the problem needs at least")
+
+    @property
+    def how(self) -> str:
+        """How its times came about, for a person or a model."""
+        return HOW[self.source]
 
     @property
     def headroom(self) -> float | None:

@@ -48,7 +48,7 @@ def conversation(model: Scripted, state: AgentState) -> list[Any]:
 
 def test_the_brief_tells_what_the_verdict_knows(scripted: Script, traced: AgentState) -> None:
     told = conversation(scripted(STOP), traced)[1].text
-    assert "GPU time of a pass, measured: 0.5 ms." in told
+    assert "GPU time of a pass, measured, without hardware counters: 0.5 ms." in told
     assert "stream: 0.45 ms, 90%, at 46 % of the memory ceiling" in told
     assert "- ampere_sgemm (not Triton of this file): 0.05 ms, 10%" in told
     assert "stream: memory latency: its bytes over device memory, of the ceiling 46.3 % (≤ 50 %); stage memory" in told

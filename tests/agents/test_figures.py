@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from egg.agents.figures import details, profile_text
+from egg.agents.figures import profile_text
 from egg.state.evaluation import Baseline, Launch, StaticProfile
 from egg.state.launch import SourceNote, Tried
 
@@ -42,8 +42,8 @@ def test_widths_and_calls() -> None:
 def test_costly_lines_and_configurations() -> None:
     notes = tuple(SourceNote(line=n, text="x = tl.load(p)", why="loads 8 bits a thread") for n in range(9, 19))
     launch = Launch(**FACTS, notes=notes, configs=CONFIGS)
-    told = details(launch)
+    told = launch.details()
     assert told[0] == "line 9 `x = tl.load(p)` loads 8 bits a thread" and len(told) == 5
     assert told[-1] == "2 configurations, 1 of them cannot be launched; predicted best: BM=64, 4 warps, 3 stages"
     assert f"\n  - {told[0]}\n" in text(notes=notes)
-    assert details(Launch(**FACTS)) == []
+    assert Launch(**FACTS).details() == []
