@@ -18,6 +18,8 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 ENCODING = "o200k_base"
+SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
+"""Of the data: tiktoken would download anew what has another."""
 DATA = f"https://openaipublic.blob.core.windows.net/encodings/{ENCODING}.tiktoken"
 CHARACTERS = 4.0
 """Of our prompts and kernels, in a token of o200k_base: measured, see docs/budget.md."""
@@ -55,7 +57,8 @@ def tokenizer() -> Callable[[str], int] | None:
     """A real tokenizer, if its data is there."""
     named = os.environ.get("TIKTOKEN_CACHE_DIR") or os.environ.get("DATA_GYM_CACHE_DIR")
     folder = Path(named) if named else Path(tempfile.gettempdir()) / "data-gym-cache"
-    if not (folder / hashlib.sha1(DATA.encode()).hexdigest()).is_file():
+    data = folder / hashlib.sha1(DATA.encode()).hexdigest()
+    if not data.is_file() or hashlib.sha256(data.read_bytes()).hexdigest() != SHA256:
         return None
     try:
         import tiktoken

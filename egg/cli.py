@@ -69,6 +69,8 @@ def optimize(
     target: Annotated[str | None, typer.Option(help="GPU to compile for, such as sm_90; this machine's own.")] = None,
     max_calls: Annotated[int | None, typer.Option(help="Cap on model calls.")] = None,
     max_tokens: Annotated[int | None, typer.Option(help="Cap on input plus output tokens.")] = None,
+    max_usd: Annotated[float | None, typer.Option(help="Cap on money, by the price table.")] = None,
+    max_gpu_minutes: Annotated[float | None, typer.Option(help="Cap on the time that the GPU is held.")] = None,
     max_minutes: Annotated[float | None, typer.Option(help="Cap on wall time.")] = None,
     search: Annotated[bool, typer.Option(help="Let a machine choose the numbers in the tuning stages.")] = True,
     max_points: Annotated[int | None, typer.Option(help="Cap on the points of one search.")] = None,
@@ -93,6 +95,8 @@ def optimize(
         "target": target,
         "max_calls": max_calls,
         "max_tokens": max_tokens,
+        "max_usd": max_usd,
+        "max_gpu_minutes": max_gpu_minutes,
         "max_minutes": max_minutes,
         "search": search,
         "max_points": max_points,
@@ -124,6 +128,23 @@ def resume(
 
     options = {"base_url": base_url, "protocol": protocol, "temperature": temperature, "effort": effort}
     print_result(go_on(run, other_backbone(model, {**options, "max_output": max_output}), answer or (), no_pause))
+
+
+@app.command()
+def replay(
+    run: RunName,
+    any_prompt: Annotated[bool, typer.Option("--any-prompt", help="Replay answers though prompts are others.")] = False,
+    run_dir: Annotated[
+        str | None, typer.Option(help="Folder to keep the replay in; by default it is not kept.")
+    ] = None,
+) -> None:
+    """Repeat a finished run from its recording, without a model or a GPU. Exit code 0 if the result is the same."""
+    from egg.replaying import print_replay
+    from egg.replaying import replay as again
+
+    result = again(run, any_prompt=any_prompt, run_dir=run_dir)
+    print_replay(result)
+    raise typer.Exit(0 if result.same else 1)
 
 
 @app.command()
@@ -217,6 +238,15 @@ def check_model(
     findings = examine_model(settings_with({"model": chosen, "base_url": base_url, "protocol": protocol}))
     print_findings(findings, as_json=json)
     raise typer.Exit(1 if any(finding.state == "missing" for finding in findings) else 0)
+
+
+@models.command("prices")
+def model_prices(json: Annotated[bool, typer.Option("--json", help="As a JSON list.")] = False) -> None:
+    """Print the price table in force, and where to put prices of one's own."""
+    from egg.agents.prices import own_table, prices
+    from egg.pricing import print_prices
+
+    print_prices(prices(), own_table(), as_json=json)
 
 
 @app.command()

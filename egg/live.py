@@ -77,12 +77,14 @@ class Screen:
 def draw(run_id: str, progress: Progress, seconds: float) -> Group:
     """The whole picture."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in ("", "stage", "now or decided", "kernels", "time"):
-        table.add_column(heading, style="dim" if heading == "time" else "")
+    for heading in ("", "stage", "now or decided", "kernels", "spent", "time"):
+        table.add_column(heading, style="dim" if heading in ("spent", "time") else "")
     for row in progress.rows.values():
         style = "dim" if row.state == "waiting" else "bold" if row.state == "running" else ""
         says = row.doing if row.state == "running" else row.result
-        table.add_row(MARKS[row.state], row.name, Text(says), str(row.tried or ""), _seconds(row), style=style)
+        spend, tried = progress.spent(row), str(row.tried or "")
+        bill = spend.short() if spend.calls > spend.free else ""
+        table.add_row(MARKS[row.state], row.name, Text(says), tried, bill, _seconds(row), style=style)
     return Group(Text(_head(run_id, progress), style="bold"), table, Text(_foot(progress, seconds)))
 
 
@@ -103,7 +105,8 @@ def _foot(progress: Progress, seconds: float) -> str:
         if (gain := progress.gain) is not None:
             eager = measured and progress.baseline is not None and progress.baseline.eager is not None
             parts.append(f"{gain:.2f} of {'eager' if eager else 'the first kernel'}'s time")
-    parts.append(f"{spend.calls} calls, {spend.input_tokens + spend.output_tokens} tokens, {seconds:.0f} s")
+    gpu = f", GPU {progress.usage.gpu_ms / 1000:.0f} s" if progress.usage.gpu_ms else ""
+    parts.append(f"{spend.short()}, {seconds:.0f} s{gpu}")
     return "   ".join(parts)
 
 

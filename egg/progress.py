@@ -58,6 +58,13 @@ class Progress:
         """Everything spent: finished stages, and what the running ones have spent so far."""
         return self.usage.total + sum((row.spend for row in self.rows.values()), Spend())
 
+    def spent(self, row: Row) -> Spend:
+        """What one stage or seed has spent, so far or in all."""
+        if row.state == "running":
+            return row.spend
+        own = (spend for name, spend in self.usage.by_agent.items() if name.rpartition("/")[0] == row.name)
+        return sum(own, Spend())
+
     @property
     def gain(self) -> float | None:
         """The incumbent's time over eager's where both were measured, else over the first correct kernel's estimate."""
@@ -89,6 +96,8 @@ class Progress:
             if data.get("interrupts"):
                 row.state, row.doing = "running", "waits for an answer"
             elif "result" in data:
+                if row.spend.calls > row.spend.free or row.spend.failed:
+                    yield f"  {row.name}: spent {row.spend.short()}"
                 row.state, row.doing, row.spend = "done", "", Spend()
                 row.seconds = monotonic() - (row.started or monotonic())
             else:

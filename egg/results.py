@@ -27,11 +27,9 @@ def print_result(values: dict[str, Any]) -> None:
     if ledger:
         console.print(_ledger(ledger))
     usage: Usage = values.get("usage", Usage())
-    spend = usage.total
-    again = f" and {spend.retries} retries" if spend.retries else ""
+    gpu = f", {usage.gpu_ms / 1000:.1f} s of GPU time" if usage.gpu_ms else ""
     console.print(
-        f"\nSpent {spend.calls} model calls{again}, {spend.input_tokens + spend.output_tokens} tokens, "
-        f"{values.get('elapsed_ms', 0) / 1000:.1f} s."
+        f"\nSpent {usage.total.told()}{gpu}; {values.get('elapsed_ms', 0) / 1000:.1f} s in all.", soft_wrap=True
     )
     outcome: Outcome | None = values.get("outcome")
     if outcome is None:
@@ -59,7 +57,9 @@ def show(name: str) -> None:
         for asked in () if busy else state.interrupts:
             show_question(console, question_of(asked), state.values["run_dir"])
         command = onward(name, state.interrupts) if state.interrupts else f"egg resume {name}"
-        console.print(f"At {at}; " + ("a process is working on it." if busy else f"go on with: {command}"))
+        console.print(
+            f"At {at}; " + ("a process is working on it." if busy else f"go on with: {command}"), soft_wrap=True
+        )
 
 
 def list_runs() -> None:

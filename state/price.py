@@ -23,6 +23,15 @@ class Price(Record):
     read: date = Field(description="When it said so")
     note: str = ""
 
+    def told(self) -> str:
+        """The figures in a line."""
+        kinds = {"in": self.input, "cached": self.cached, "written": self.written, "out": self.output}
+        return ", ".join(f"{figure:g} {kind}" for kind, figure in kinds.items() if figure is not None)
+
+    def where(self) -> str:
+        """Who says so, and when."""
+        return f"{self.source}, {self.read}{f'; {self.note}' if self.note else ''}"
+
     def nano_usd(self, input_tokens: int, cached: int = 0, written: int = 0, output_tokens: int = 0) -> int:
         """Billionths of a dollar for one answer. `cached` and `written` are parts of the input."""
         plain = max(0, input_tokens - cached - written)

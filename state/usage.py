@@ -65,7 +65,8 @@ class Spend(_Sum):
     def money(self) -> str:
         """The price of what was billed in this run, in words; an unknown one is not zero."""
         known = f"${self.usd:.4f}" if self.paid_calls and self.priced else ""
-        unknown = f"{self.unpriced} call{'s' * (self.unpriced > 1)} of unknown price" if self.paid_calls and self.unpriced else ""
+        plural = "s" if self.unpriced > 1 else ""
+        unknown = f"{self.unpriced} call{plural} of unknown price" if self.paid_calls and self.unpriced else ""
         billed = self.unsure_nano_usd and not self.replayed
         unsure = f"up to ${self.unsure_nano_usd / NANO:.4f} more for failed requests" if billed else ""
         return ", ".join(part for part in (known, unknown, unsure) if part)
@@ -82,6 +83,11 @@ class Spend(_Sum):
         tokens += f" ({self.reasoning_tokens} of them reasoning)" if self.reasoning_tokens else ""
         parts += [tokens, self.money, f"{self.model_ms / 1000:.1f} s of model time"]
         return ", ".join(part for part in parts if part)
+
+    def short(self) -> str:
+        """The bill in a few words."""
+        tokens = f"{self.tokens} tokens" if self.tokens else ""
+        return ", ".join(part for part in (f"{self.calls} call{'s' * (self.calls != 1)}", tokens, self.money) if part)
 
     def as_replayed(self) -> "Spend":
         """The same bill from a recording: it counts towards the caps as it did then, and nobody pays it again."""

@@ -62,6 +62,27 @@ def test_spend_counts_a_running_stage_once_and_a_finished_one_once():
     assert progress.spend.calls == 2 and progress.rows["seed-1"].state == "done"
 
 
+def test_what_a_stage_was_billed_is_told_when_it_ends_and_stands_in_its_row():
+    paid = Usage(by_agent={"seed-1/code": Spend(calls=2, input_tokens=900, priced=2, nano_usd=12_000_000)})
+    running = [started("seed", "t1", branch="seed-1"), update("code", ns=STAGE, usage=paid)]
+    progress, _ = fed(*running)
+    assert progress.spent(progress.rows["seed-1"]).calls == 2
+    progress, lines = fed(*running, update("seed", usage=paid), ended("seed", "t1"))
+    assert lines[-1] == "  seed-1: spent 2 calls, 900 tokens, $0.0120"
+    assert progress.spent(progress.rows["seed-1"]).calls == 2
+    console = Console(width=120, record=True, file=StringIO())
+    console.print(draw("run-1", progress, 3.0))
+    text = console.export_text()
+    assert text.count("2 calls, 900 tokens, $0.0120") == 2, "in the stage's row and below"
+
+
+def test_the_rulebook_bills_nobody():
+    free = Usage(by_agent={"seed-1/code": Spend(calls=2, free=2)})
+    running = [started("seed", "t1", branch="seed-1"), update("code", ns=STAGE, usage=free)]
+    _, lines = fed(*running, update("seed", usage=free), ended("seed", "t1"))
+    assert lines == ["seed-1 ..."]
+
+
 def test_verdicts_and_decisions_become_lines():
     verdict = Attempt(id="abc", origin="seed-1", status="mismatch")
     decision = Decision(step=1, stage="seed-1", verb=Verb.KEPT, what="one pass", why="w", evidence="1 ms (estimate)")
