@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import monotonic
 
+from egg.evals.stopping import stoppable
 from egg.state.errors import UserError
 from egg.tools.device import detect_device
 
@@ -91,4 +92,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    stoppable(main)

@@ -7,7 +7,6 @@ read.
 """
 
 import argparse
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from egg.evals.provenance import provenance, write_results
+from egg.evals.stopping import stoppable
 from egg.state.device import Device
 from egg.state.errors import MachineError
 from egg.state.profile import Profile
@@ -27,7 +27,7 @@ from egg.tools.counters.trial import KERNEL, trial
 from egg.tools.device import detect_device
 from egg.tools.exclusive import exclusive
 from egg.tools.profile import profile_forward
-from egg.tools.sandbox.client import Bounds, Reply, run, shutdown
+from egg.tools.sandbox.client import Bounds, Reply, run
 from egg.tools.sandbox.isolation import in_force
 from egg.tools.sandbox.pool import warm
 from egg.tools.sandbox.records import GRANTS
@@ -149,8 +149,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    try:
-        code = main()
-    finally:
-        shutdown()
-    sys.exit(code)
+    stoppable(main)

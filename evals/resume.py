@@ -10,6 +10,7 @@ from egg.evals.provenance import commit, provenance, write_results
 from egg.state.device import Device
 from egg.state.errors import UserError
 from egg.state.settings import Policy
+from egg.tools.timing import measure
 
 Json = dict[str, Any]
 
@@ -28,7 +29,7 @@ class Parts:
         self.out = out
         self.head = provenance(command, device, policy)
         self.same = {
-            "version": version,
+            "version": [version, measure.VERSION],
             "gpu": [device.name, device.present, device.driver, device.software],
             "policy": policy.value,
         }

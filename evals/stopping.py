@@ -1,4 +1,4 @@
-"""How the commands of this folder start and stop."""
+"""How the measuring commands stop."""
 
 import os
 import signal
@@ -13,14 +13,18 @@ INTERRUPTED = 130
 
 
 def stoppable(main: Callable[[], int]) -> NoReturn:
-    """Run it. Ctrl-C waits for nothing: what has ended is in its files, and the same command goes on from there."""
-    signal.signal(signal.SIGINT, _stop)
+    """Run it. Being told to end waits for nothing: what is done is in its files, and the same command goes on there."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _stop)
     raise SystemExit(main())
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    leave_nothing()
-    print("\nStopped.", file=sys.stderr, flush=True)
-    sys.stdout.flush()
-    os._exit(INTERRUPTED)
+    try:
+        for ours in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(ours, signal.SIG_IGN)
+        leave_nothing()
+        os.write(sys.stderr.fileno(), b"\nStopped.\n")
+        sys.stdout.flush()
+    finally:  # it may have struck within a print
+        os._exit(INTERRUPTED)

@@ -5,6 +5,7 @@ from typing import Any, cast
 from egg.agents.insight import insight
 from egg.graph.work import on_gpu, work
 from egg.state.candidate import Candidate
+from egg.state.errors import MachineError
 from egg.state.plan import Plan
 from egg.state.record import Record
 from egg.state.run import AgentState, StageState
@@ -60,18 +61,21 @@ def _search(state: StageState) -> Searched:
     known = insight(cast(AgentState, state))
     if known and (why := nothing_left(known.bottlenecks, known.headroom, group, state["spec"].min_gain)):
         return Searched(told=f"no search: {why}")
-    result = tune_kernel(
-        state["problem"],
-        incumbent.source,
-        state["device"],
-        state["settings"].policy,
-        Store(state["run_dir"]),
-        workload=state["workload"],
-        given=incumbent.space,
-        group=group,
-        profile=incumbent.evaluation.profile if incumbent.evaluation else None,
-        limits=_limits(state["settings"], state["elapsed_ms"]),
-    )
+    try:
+        result = tune_kernel(
+            state["problem"],
+            incumbent.source,
+            state["device"],
+            state["settings"].policy,
+            Store(state["run_dir"]),
+            workload=state["workload"],
+            given=incumbent.space,
+            group=group,
+            profile=incumbent.evaluation.profile if incumbent.evaluation else None,
+            limits=_limits(state["settings"], state["elapsed_ms"]),
+        )
+    except MachineError as error:  # the kernel in force has its verdict; that it cannot be timed now costs the search
+        return Searched(told=f"no search: {error}")
     if result is None:
         return Searched(told=f"machine search: the kernel has no {group} numbers to choose")
     save_search(state["run_dir"], state["branch"], result)

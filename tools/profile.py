@@ -15,7 +15,7 @@ from egg.state.profile import Profile
 from egg.state.record import Record
 from egg.state.settings import Policy
 from egg.tools.compile import static_profile
-from egg.tools.counters.collect import SEED, collect
+from egg.tools.counters.collect import SEED, collect, never
 from egg.tools.counters.join import of_counters, of_trace
 from egg.tools.counters.program import MOST_LAUNCHES
 from egg.tools.counters.read import Counted
@@ -121,6 +121,8 @@ def _trace(problem: Problem, source: str, device: Device, policy: Policy) -> Tra
 
 
 def _launches(problem: Problem, source: str, device: Device, policy: Policy) -> Launches:
+    if why := never(device):
+        raise Lesser(why)
     with exclusive(device):
         answer = collect(problem, source, device, policy)
     if answer.why:

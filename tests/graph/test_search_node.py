@@ -2,9 +2,11 @@
 
 import pytest
 
+from egg.graph import search as node
 from egg.graph import stage
 from egg.graph.search import _limits, search
 from egg.state.candidate import Candidate
+from egg.state.errors import MachineError
 from egg.state.evaluation import Status
 from egg.state.search import Contender, Searched, SearchLimits
 from egg.state.settings import Limits, Settings
@@ -52,6 +54,16 @@ def test_a_kernel_without_numbers_is_not_searched(tmp_path):
     update = search(stage_state(run_dir=str(tmp_path), incumbent=bare))
     assert not update["searching"] and "no mapping numbers" in update["searched"].told
     assert not (tmp_path / "journal.jsonl").exists()
+
+
+def test_a_search_that_the_machine_fails_costs_the_search_alone(tmp_path, monkeypatch):
+    def fails(*_, **__):
+        raise MachineError("the kernel to start from cannot be timed: out of memory")
+
+    monkeypatch.setattr(node, "tune_kernel", fails)
+    update = search(stage_state(run_dir=str(tmp_path), incumbent=INCUMBENT))
+    assert not update["searching"] and update["draft"] is None
+    assert update["searched"].told == "no search: the kernel to start from cannot be timed: out of memory"
 
 
 def test_a_search_takes_no_more_time_than_the_run_has():

@@ -63,12 +63,8 @@ def collect(problem: Problem, source: str, device: Device, policy: Policy) -> An
     Raises:
         UserError: this machine does not offer the isolation that is asked for.
     """
-    if why := _refused.get(device.uuid or ""):
-        return Answer(why=why, lasting=True)
     found = program.find()
-    if found is None:
-        return Answer(why="there is no ncu (Nsight Compute) here", lasting=True)
-    if why := unable(in_force(False)):
+    if (why := never(device)) or found is None:
         return Answer(why=why, lasting=True)
     answer = started(problem, source, policy, found, program.known(found.path))
     failed = _failed.get(device.uuid or "", 0) + 1 if answer.why else 0
@@ -76,6 +72,17 @@ def collect(problem: Problem, source: str, device: Device, policy: Policy) -> An
     if answer.lasting or failed >= MOST_FAILURES:
         _refused[device.uuid or ""] = answer.why
     return answer
+
+
+def never(device: Device) -> str:
+    """Why there is no use in asking, which nobody needs the GPU to know; empty if there may be.
+
+    Raises:
+        UserError: this machine does not offer the isolation that is asked for.
+    """
+    if why := _refused.get(device.uuid or ""):
+        return why
+    return unable(in_force(False)) if program.find() else "there is no ncu (Nsight Compute) here"
 
 
 def unable(layers: Sequence[str]) -> str:

@@ -32,8 +32,8 @@ class Program(NamedTuple):
 
 
 def find() -> Program | None:
-    """The one in PATH, else the newest of NVIDIA's packages or of the CUDA toolkit; None where there is none."""
-    elsewhere = sorted(glob(f"{INSTALLED}/*/ncu"), key=_numbers) + ["/usr/local/cuda/bin/ncu"]
+    """The one in PATH, else the newest of NVIDIA's packages, else the CUDA toolkit's; None where there is none."""
+    elsewhere = ["/usr/local/cuda/bin/ncu", *sorted(glob(f"{INSTALLED}/*/ncu"), key=_numbers)]
     path = shutil.which("ncu") or next((place for place in reversed(elsewhere) if os.access(place, os.X_OK)), None)
     if path is None:
         return None

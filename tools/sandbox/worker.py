@@ -7,6 +7,7 @@ import signal
 import socket
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -70,6 +71,11 @@ class Worker:
         except Closed:
             return self._fail("crashed", "")
         return self._wait(seconds)
+
+    def hang_up(self) -> None:
+        """Nothing more will be asked: it begins to end, so that closing many does not wait for each in turn."""
+        with suppress(OSError):
+            self._channel.end.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         """Kill the child and its group. May be called twice."""

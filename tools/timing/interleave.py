@@ -4,7 +4,7 @@ import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
@@ -19,7 +19,6 @@ from egg.tools import shelf
 from egg.tools.errors import CandidateError
 from egg.tools.exclusive import exclusive, shared
 from egg.tools.folders import measuring_folder
-from egg.tools.gpu_time import as_here
 from egg.tools.sandbox.client import Worker, open_worker
 from egg.tools.sandbox.removal import scratch
 from egg.tools.timing import standing
@@ -89,7 +88,11 @@ def sessions(job: Job, sides: Mapping[str, Side], plan: Plan) -> Taken:
         for turn in range(plan.sessions):
             present = {name: side for name, side in sides.items() if name not in taken.left_out}
             if turn:
-                present = {name: replace(side, traced=False) for name, side in present.items()}
+                # What a reference's compiler chose in the first session is found again and not tried out again.
+                present = {
+                    name: replace(side, traced=False, tunes=side.tunes and side.source is not None)
+                    for name, side in present.items()
+                }
             beside = plan.beside and turn == plan.sessions - 1
             _session(taken, job, present, plan._replace(beside=beside), root)
     for name in taken.left_out:
@@ -153,14 +156,16 @@ def open_sides(
             bounds = replace(bounds, reads=(measuring_folder(),))
         else:
             bounds = replace(bounds, folder=str(root / name))
-        with shared(job.device):
-            return open_worker(TASK, told, bounds)
+        return open_worker(TASK, told, bounds)
 
     wanted = [name for name in sides if name not in workers]
     together = [name for name in wanted if not sides[name].tunes]
     for wave in (together, *([name] for name in wanted if sides[name].tunes)):
-        with ThreadPoolExecutor(max(1, len(wave))) as pool:
-            opening = {name: pool.submit(as_here(start), name) for name in wave}
+        with ExitStack() as present, ThreadPoolExecutor(max(1, len(wave))) as pool:
+            if wave:
+                with _timed(taken, "waiting"):
+                    present.enter_context(shared(job.device))
+            opening = {name: pool.submit(start, name) for name in wave}
         workers |= {name: future.result() for name, future in opening.items() if not future.exception()}
         for future in opening.values():
             future.result()

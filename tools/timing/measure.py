@@ -125,7 +125,7 @@ def against(
     workload = analyse(problem, policy, store)
     floors = Floors(floor_ms(workload, device), arithmetic_floor_ms(workload, device, policy))
     job = Job(problem, device, policy, reader(device.uuid))
-    sides = {EAGER: Side(), CANDIDATE: Side(source=source, traced=True, tunes=True), **others}
+    sides = {EAGER: Side(), CANDIDATE: Side(source=source, traced=True, tunes="autotune" in source), **others}
     return conclude(job, sessions(job, sides, plan), floors)
 
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 from egg.tools.sandbox.client import Worker
 
-MOST = 2
+MOST, ALL_BYTES = 8, 16 << 30
+"""At a time, and the GPU's memory that they may hold together."""
 MOST_BYTES = 4 << 30
-"""Of the GPU's memory that one may hold while it is kept."""
+"""That one may hold."""
 PING_S = 10.0
 
 Key = tuple[object, ...]
@@ -47,14 +48,20 @@ def take(key: Key) -> Standing | None:
 
 def give(key: Key, standing: Standing) -> None:
     """Keep it for the next taker, or end it if it holds too much; the oldest goes when there are too many."""
-    if standing.worker.opened.value.get("held_bytes", MOST_BYTES + 1) > MOST_BYTES:
+    if _held(standing) > MOST_BYTES:
         standing.worker.close()
         return
+    leaving = []
     with _lock:
         _kept.append(((os.getpid(), *key), standing))
-        leaving = [_kept.pop(0) for _ in range(len(_kept) - MOST)]
+        while len(_kept) > MOST or sum(_held(one) for _, one in _kept) > ALL_BYTES:
+            leaving.append(_kept.pop(0))
     for _, old in leaving:
         old.worker.close()
+
+
+def _held(standing: Standing) -> int:
+    return int(standing.worker.opened.value.get("held_bytes", MOST_BYTES + 1))
 
 
 def end() -> None:

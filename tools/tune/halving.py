@@ -5,6 +5,7 @@ is kept as soon as it is known: after a kill nothing is timed a second time.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from math import ceil
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -73,13 +74,14 @@ def halve(
     """
     known: dict[str, Timed] = {}
     alive = list(order)
-    for number, rung in enumerate(RUNGS):
-        turn = _turn(race, alive, number, rung, stand, store, left)
-        known |= turn
-        alive = sorted((n for n in alive if _ratio(turn.get(n)) is not None), key=lambda n: (_ratio(turn[n]), n))
-        alive = alive[: max(FINALISTS - 1, ceil(KEPT * len(alive)))]
-        if len(alive) < FINALISTS or left() <= 0:
-            break
+    with _held(race, alive, stand, store):
+        for number, rung in enumerate(RUNGS):
+            if len(alive) < FINALISTS or left() <= 0:
+                break
+            turn = _turn(race, alive, number, rung, stand, store, left)
+            known |= turn
+            alive = sorted((n for n in alive if _ratio(turn.get(n)) is not None), key=lambda n: (_ratio(turn[n]), n))
+            alive = alive[: max(FINALISTS - 1, ceil(KEPT * len(alive)))]
     finalists = [race.start, *alive[: FINALISTS - 1]]
     final = _final(race, finalists, stand, store).kernels
     known |= final
@@ -87,15 +89,24 @@ def halve(
     return known, sorted(ran, key=lambda name: (_ratio(final[name]), name != race.start, name))
 
 
+def _held(race: Race, names: Sequence[str], stand: Stand, store: Store) -> AbstractContextManager[None]:
+    """The GPU for all turns in a row, where all kernels fit at once and most are still to be timed."""
+    new = [name for name in names if store.find("brief", _key(race, name, 0, RUNGS[0]), Timed) is None]
+    if len(names) < FINALISTS or len(names) >= race.at_once or 2 * len(new) < len(names):
+        return nullcontext()
+    return stand.together({name: race.sources[name] for name in (race.start, *names)})
+
+
+def _key(race: Race, name: str, number: int, rung: Rung) -> dict[str, Any]:
+    return {**race.key, "source": race.sources[name], "beside": race.sources[race.start], "rung": [number, *rung]}
+
+
 def _turn(
     race: Race, names: Sequence[str], number: int, rung: Rung, stand: Stand, store: Store, left: Callable[[], float]
 ) -> dict[str, Timed]:
     """One rung: what is not known yet is timed, in groups that fit, each beside the kernel as it is."""
-
-    def key(name: str) -> dict[str, Any]:
-        return {**race.key, "source": race.sources[name], "beside": race.sources[race.start], "rung": [number, *rung]}
-
-    found = {name: timed for name in names if (timed := store.find("brief", key(name), Timed)) is not None}
+    keys = {name: _key(race, name, number, rung) for name in names}
+    found = {name: timed for name, key in keys.items() if (timed := store.find("brief", key, Timed)) is not None}
     missing = [name for name in names if name not in found]
     size = max(1, race.at_once - 1)
     for group in (missing[first : first + size] for first in range(0, len(missing), size)):
@@ -106,20 +117,23 @@ def _turn(
         each = (perf_counter() - began) / len(group)
         for name in group:
             found[name] = _timed(race, name, times, rung)
-            store.keep("brief", key(name), found[name], each)
+            if not found[name].failed:  # it may fit another time
+                store.keep("brief", keys[name], found[name], each)
     return found
 
 
 def _final(race: Race, finalists: Sequence[str], stand: Stand, store: Store) -> Final:
     """The best few once more, in new processes, with more rounds."""
-
-    def produce() -> Final:
-        stand.close()
-        times = stand.times({name: race.sources[name] for name in finalists}, *FINAL)
-        return Final(kernels={name: _timed(race, name, times, FINAL) for name in finalists})
-
     key = {**race.key, "finalists": [race.sources[name] for name in finalists], "rung": list(FINAL)}
-    return store.get("final", key, Final, produce)
+    if (kept := store.find("final", key, Final)) is not None:
+        return kept
+    began = perf_counter()
+    stand.close()
+    times = stand.times({name: race.sources[name] for name in finalists}, *FINAL)
+    final = Final(kernels={name: _timed(race, name, times, FINAL) for name in finalists})
+    if not any(timed.failed for timed in final.kernels.values()):
+        store.keep("final", key, final, perf_counter() - began)
+    return final
 
 
 def _timed(race: Race, name: str, times: Times, rung: Rung) -> Timed:

@@ -9,7 +9,8 @@ from egg.state.problem import Problem, Workload
 from egg.state.search import Point, PointStatus, SearchLimits, SearchResult, SearchSpace, Values
 from egg.state.settings import Policy
 from egg.tools.store import Store
-from egg.tools.timing.brief import stand
+from egg.tools.timing import measure
+from egg.tools.timing.brief import Stand, stand
 from egg.tools.timing.interleave import Job
 from egg.tools.timing.nvml import reader
 from egg.tools.tune import autotuned, halving
@@ -29,9 +30,9 @@ FINAL_SHARE = 0.2
 """Of the seconds, kept for the last comparison."""
 TIMED_SHARE, TIMED_LEAST = 0.5, 12
 """Of the points that compile, by their estimate; and how many at least."""
-AT_ONCE = 24
-CONTEXT_BYTES, COPIES = 1 << 30, 6
-"""What a process takes of the GPU: its context, and its tensors this many times (sets of inputs, output, flush)."""
+AT_ONCE = 25
+CONTEXT_BYTES, COPIES = 1 << 30, 4
+"""What a process takes of the GPU: its context with what it flushes the cache with, and its tensors this many times."""
 STEP_WORTH = 0.02
 """Without a GPU: what a batch must save by the estimate, so that another is compiled."""
 SETTLED = 0.03
@@ -92,9 +93,14 @@ class _Search:
         self.timed: dict[str, Timed] = {}
         self.finalists: list[str] = []
         self.ended = "all points"
+        self.stand: Stand | None = None
+        self.waited = 0.0
+        """Seconds, for other searches to leave room."""
 
     def left(self) -> float:
-        return self.limits.seconds - (monotonic() - self.began)
+        """Seconds of its own: how long others keep the GPU does not decide what is looked at."""
+        waited = self.waited + (self.stand.waited if self.stand else 0.0)
+        return self.limits.seconds - (monotonic() - self.began - waited)
 
     def compile(self, hints: Sequence[Values]) -> None:
         """Points until the cap, the end of the space, or (without a GPU) until no step from the best is better."""
@@ -132,10 +138,12 @@ class _Search:
         if self.job is None or not order:
             return
         each = CONTEXT_BYTES + COPIES * self.workload.min_bytes
-        with room(self.device, each, min(AT_ONCE, 3 * cores() // 2)) as count, stand(self.job) as opened:
+        most, began = min(AT_ONCE, 3 * cores() // 2, len(order) + 1), monotonic()
+        with room(self.device, each, most) as count, stand(self.job) as self.stand:
+            self.waited = monotonic() - began
             racing = {name: self.sources[name] for name in (self.first, *order)}
             race = Race(racing, self.first, self._key(), count)
-            self.timed, self.finalists = halving.halve(race, order, opened, self.store, self._before_the_last)
+            self.timed, self.finalists = halving.halve(race, order, self.stand, self.store, self._before_the_last)
 
     def _before_the_last(self) -> float:
         """Seconds until the last comparison must begin."""
@@ -253,5 +261,5 @@ class _Search:
             "problem": self.problem.digest,
             "policy": self.policy.value,
             "gpu": [self.device.uuid, self.device.driver, self.device.software, self.job.clock],
-            "version": halving.VERSION,
+            "version": [halving.VERSION, measure.VERSION],
         }

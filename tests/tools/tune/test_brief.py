@@ -1,9 +1,14 @@
 """Brief timings with real processes, on the host's clock where a GPU would be."""
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
 import pytest
 
+from egg.state.errors import MachineError
 from egg.state.search import Parameter, PointStatus, SearchLimits, SearchSpace
 from egg.state.settings import Policy
+from egg.tools.exclusive import shared
 from egg.tools.store import Store
 from egg.tools.timing.brief import stand
 from egg.tools.tune import search
@@ -35,13 +40,36 @@ def test_kernels_are_ordered_and_one_that_fails_costs_the_others_nothing():
 
 
 @pytest.mark.slow
+def test_the_gpu_is_kept_for_several_turns_and_nobody_is_set_up_meanwhile():
+    """With the locks of a GPU that is there: to ask for one a second time would wait for itself."""
+    present = replace(job(), device=H200.model_copy(update={"present": True, "uuid": "GPU-of-this-test"}))
+    sources = {"a": turning(8), "b": turning(1), "broken": timed.candidate("return x + torch.ones(3)")}
+
+    def race():
+        with stand(present) as bench:
+            with bench.together(sources):
+                first = bench.times(sources, 1, 0.1)
+                with pytest.raises(MachineError), shared(present.device, 0.2):
+                    pass
+                second = bench.times({"a": sources["a"], "b": sources["b"]}, 1, 0.1)
+            with shared(present.device, 5):
+                return first, second
+
+    with ThreadPoolExecutor(1) as pool:
+        first, second = pool.submit(race).result(timeout=120)
+    assert set(first.median_ms) == set(second.median_ms) == {"a", "b"} and "torch.ones(3)" in first.failed["broken"]
+
+
+@pytest.mark.slow
 def test_who_forges_times_is_found_and_the_others_are_timed():
     forging = timed.candidate(
         "import sys\nbench = sys.modules['egg.tools.tasks.timer'].Bench\n"
         "bench.block = lambda self, *a: {'event_ms': 'none', 'apart': []}\nreturn self.honest(x)"
     )
     with stand(job()) as bench:
-        found = bench.times({"honest": turning(1), "forging": forging}, 1, 0.1)
+        both = {"honest": turning(1), "forging": forging}
+        with bench.together(both):
+            found = bench.times(both, 1, 0.1)
     assert set(found.median_ms) == {"honest"} and "forged" in found.failed["forging"]
 
 

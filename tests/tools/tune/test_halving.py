@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from contextlib import contextmanager
 from random import Random
 
 import pytest
@@ -22,6 +23,7 @@ class Bench:
         self.random = Random(seed)
         self.turns = []
         self.closed = 0
+        self.held = []
 
     def times(self, sources, rounds, share):
         if len(self.turns) == self.dies_at:
@@ -32,6 +34,11 @@ class Bench:
         ran = {name: self.true_ms[name] * drift * self.random.gauss(1, noise) for name in sources}
         failed = {name: "illegal memory access" for name in sources if name in self.failing}
         return Times({name: ms for name, ms in ran.items() if name not in failed}, failed)
+
+    @contextmanager
+    def together(self, sources):
+        self.held.append(set(sources))
+        yield
 
     def close(self):
         self.closed += 1
@@ -66,6 +73,7 @@ def test_the_best_is_found_though_the_clock_drifts_between_turns(tmp_path, at_on
     asked = Counter(rounds for names, rounds, _ in bench.turns for name in names if name != "k00")
     assert asked[RUNGS[0].rounds] == 19 and asked[RUNGS[1].rounds] == 10 and asked[RUNGS[2].rounds] == 5
     assert bench.closed == 1  # the last comparison is in new processes
+    assert bench.held == ([set(NAMES)] if at_once == 24 else [])  # the GPU is kept where all fit
 
 
 def test_killed_in_any_turn_it_goes_on_and_times_nothing_twice(tmp_path):
@@ -106,3 +114,17 @@ def test_out_of_time_the_finalists_are_the_best_of_what_is_known(tmp_path):
 def test_nothing_to_time_against(tmp_path):
     _, best = halve(race(), [], Bench(true_times()), Store(tmp_path, tmp_path / "c"), forever)
     assert best == ["k00"]
+
+
+def test_what_is_few_is_compared_at_once(tmp_path):
+    bench = Bench(true_times())
+    _, best = halve(race(), ["k13", "k05", "k07"], bench, Store(tmp_path, tmp_path / "c"), forever)
+    assert best[0] == "k13" and [rounds for _, rounds, _ in bench.turns] == [FINAL.rounds] and not bench.held
+
+
+def test_a_failure_that_may_pass_is_not_kept(tmp_path):
+    store = Store(tmp_path, tmp_path / "cache")
+    halve(race(), NAMES[1:], Bench(true_times(), failing=("k13",)), store, forever)
+    again = Bench(true_times())
+    known, _ = halve(race(), NAMES[1:], again, store, forever)
+    assert known["k13"].ratio and again.turns[0][0] == ("k00", "k13")
