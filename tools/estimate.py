@@ -66,10 +66,10 @@ class LaunchFacts(Record):
 class TorchFacts(Record):
     """One operator that PyTorch does within a candidate."""
 
-    name: str
-    bytes: int
-    flops: float
-    dtype: str = Field(description="`float32`; of the first floating-point argument")
+    name: str = Field(max_length=200)
+    bytes: int = Field(ge=0, lt=1 << 63)
+    flops: float = Field(ge=0, le=1e100, allow_inf_nan=False)
+    dtype: str = Field(max_length=200, description="`float32`; of the first floating-point argument")
 
 
 class Prediction(NamedTuple):

@@ -83,6 +83,18 @@ def test_no_launch_at_all_is_a_profile_without_launches(tmp_path: Path) -> None:
     assert found.launches == () and found.torch_ops == ("addmm", "relu")
 
 
+def test_an_empty_grid_launches_nothing(tmp_path: Path) -> None:
+    forward = """
+y = torch.empty_like(x)
+for grid in ((0,), (4, 0), (512,)):
+    double[grid](x, y, x.numel(), BLOCK=1024)
+return y
+"""
+    assert [launch.grid for launch in profile(candidate(SCALE, forward), tmp_path).launches] == [(512, 1, 1)]
+    negative = forward.replace("(4, 0)", "(-4, -1)")
+    assert "invalid argument" in failure(candidate(SCALE, negative), tmp_path).feedback
+
+
 def test_views_of_one_tensor_count_once(tmp_path: Path) -> None:
     forward = "half = x[:512]\ndouble[(512,)](half, x, x.numel(), BLOCK=1024)\nreturn x"
     (launch,) = profile(candidate(SCALE, forward), tmp_path).launches

@@ -1,5 +1,6 @@
 """What a candidate's process may tell of its kernels, and what not."""
 
+from math import inf, nan
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ from egg.tools import kernels, recording
 from egg.tools.assembly.compiled import Compiled
 from egg.tools.device import detect_device
 from egg.tools.errors import CandidateError
+from egg.tools.estimate import TorchFacts
 from egg.tools.kernels import Batch
+from egg.tools.launched import Seen
 from egg.tools.store import Store
 
 JOB: dict[str, Any] = {"name": "k", "ttir": "module {}", "options": {}, "lines": [3]}
@@ -51,6 +54,40 @@ def test_nonsense_is_a_forgery(asked: dict[str, Any], batch: Batch) -> None:
     with batch, pytest.raises(CandidateError) as raised:
         recording._served(asked, batch)
     assert raised.value.status is Status.CHEAT
+
+
+SEEN: dict[str, Any] = {
+    "job": 0, "kernel": "k", "grid": (4, 1, 1), "stages": 3, "bytes": 8, "load_bytes": 4.0, "store_bytes": 4.0,
+    "dots": {"tf32": 1.0}, "alu": 0.0, "elementwise": 0.0, "step_bytes": 0.0, "steps": 1.0, "by_line": {1: (4.0, 4.0)},
+}  # fmt: skip
+OPERATOR: dict[str, Any] = {"name": "mm", "bytes": 8, "flops": 8.0, "dtype": "float32"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "forged"),
+    [
+        (Seen, {"grid": (0, 1, 1)}),
+        (Seen, {"grid": (1, -1, 1)}),
+        (Seen, {"bytes": -1}),
+        (Seen, {"bytes": 10**400}),
+        (Seen, {"calls": 10**400}),
+        (Seen, {"load_bytes": nan}),
+        (Seen, {"store_bytes": -1.0}),
+        (Seen, {"alu": inf}),
+        (Seen, {"steps": 1e308}),
+        (Seen, {"dots": {"fp4": 1.0}}),
+        (Seen, {"dots": {"tf32": nan}}),
+        (Seen, {"loops": (nan,)}),
+        (Seen, {"by_line": {1: (0.0, inf)}}),
+        (TorchFacts, {"bytes": -1}),
+        (TorchFacts, {"flops": nan}),
+    ],
+)
+def test_amounts_that_are_none_are_forged(kind: type[Seen | TorchFacts], forged: dict[str, Any]) -> None:
+    told = SEEN if kind is Seen else OPERATOR
+    kind.model_validate(told)
+    with pytest.raises(ValueError, match="validation error"):
+        kind.model_validate(told | forged)
 
 
 def test_there_is_an_end_to_kernels_and_to_waiting(batch: Batch, monkeypatch: pytest.MonkeyPatch) -> None:
