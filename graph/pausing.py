@@ -9,8 +9,9 @@ from egg.state.ledger import Decision
 from egg.state.pause import Action, Answer, Question
 from egg.state.reducers import Ledger
 from egg.state.run import RunState, StageState
-from egg.tools.answers import keep_answer
+from egg.tools.answers import keep_answer, recorded_answer
 from egg.tools.clock import waited
+from egg.tools.kept import mark_of
 
 NO_PAUSE = "no_pause"
 """Key of the config's `configurable`: whoever resumes with it set is asked nothing."""
@@ -24,6 +25,8 @@ def put(question: Question, run_dir: str, config: RunnableConfig) -> Answer | No
 
     A node may do nothing before it puts its question: LangGraph runs the node from its start when the answer comes.
     """
+    if mark := mark_of(run_dir):  # a replay asks nobody
+        return recorded_answer(mark.recording, question)
     if config["configurable"].get(NO_PAUSE):
         return None
     fault: str | None = None

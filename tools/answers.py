@@ -29,3 +29,11 @@ def keep_answer(run_dir: str | Path, question: Question, answer: Answer) -> None
 def kept_answers(run_dir: str | Path) -> tuple[Answered, ...]:
     """Every answer, oldest first."""
     return read(Path(run_dir) / FILE, Answered)
+
+
+def recorded_answer(run_dir: str | Path, question: Question) -> Answer | None:
+    """What was answered to this question in a recorded run; None if nobody was asked."""
+    name = (question.kind, question.stage, question.number)
+    return next(
+        (each.answer for each in reversed(kept_answers(run_dir)) if (each.kind, each.stage, each.number) == name), None
+    )

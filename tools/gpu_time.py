@@ -63,3 +63,16 @@ def take_ms(account: Account) -> int:
     """Milliseconds since this was last asked, holds that have ended only."""
     with _lock:
         return round(_seconds.pop(account, 0.0) * 1000)
+
+
+def held_ms() -> int:
+    """What the account of this thread has held since it was last asked, so far."""
+    with _lock:
+        return round(_seconds.get(_account.get() or ("", ""), 0.0) * 1000)
+
+
+def book(ms: int) -> None:
+    """Add time that a recorded run held the GPU to the account of this thread."""
+    if ms and (account := _account.get()):
+        with _lock:
+            _seconds[account] = _seconds.get(account, 0.0) + ms / 1000

@@ -15,6 +15,7 @@ from egg.state.record import Record
 from egg.state.status import Status
 from egg.tools.clock import elapsed, stand_at
 from egg.tools.errors import CandidateError
+from egg.tools.gpu_time import book
 from egg.tools.lines import append, read
 from egg.tools.redaction import redacted
 
@@ -64,6 +65,7 @@ class Result(Record):
     key: str = Field(description="Digest of the question, without the version of what answers")
     version: Any = Field(None, description="Of what answered")
     elapsed_ms: int = Field(description="How long the run had been at work then")
+    gpu_ms: int = Field(0, description="How long the GPU was held for it")
     answer: dict[str, Any] | None = None
     failure: Failure | None = None
 
@@ -78,11 +80,11 @@ def mark_of(run_dir: str | Path) -> Mark | None:
     return Mark.model_validate_json(path.read_text()) if path.exists() else None
 
 
-def note(run_dir: Path, kind: str, key: str, version: Any, outcome: Record | CandidateError) -> None:
+def note(run_dir: Path, kind: str, key: str, version: Any, outcome: Record | CandidateError, gpu_ms: int = 0) -> None:
     """Keep an answer, once. The first of a question counts: it is what the run went on with."""
     if any((result.kind, result.key) == (kind, key) for result in read(run_dir / FILE, Result)):
         return
-    result = Result(kind=kind, key=key, version=version, elapsed_ms=elapsed(str(run_dir), 0))
+    result = Result(kind=kind, key=key, version=version, elapsed_ms=elapsed(str(run_dir), 0), gpu_ms=gpu_ms)
     if isinstance(outcome, CandidateError):
         failure = Failure(status=outcome.status, feedback=outcome.feedback, faults=outcome.faults)
         result = result.model_copy(update={"failure": failure})
@@ -103,6 +105,7 @@ def recall(run_dir: Path, mark: Mark, kind: str, key: str, type_: type[R]) -> R:
         what = f"the recording {mark.recording} holds no such {WORDS[kind]}"
         raise NotRecorded(f"{what}: this version of EGG asks for another, or the recording is not whole")
     stand_at(str(run_dir), found.elapsed_ms)
+    book(found.gpu_ms)
     if found.failure:
         raise CandidateError(found.failure.status, found.failure.feedback, found.failure.faults)
     return type_.model_validate(found.answer)

@@ -13,6 +13,7 @@ from egg.state.errors import UserError
 from egg.state.record import Record
 from egg.tools import kept
 from egg.tools.errors import CandidateError
+from egg.tools.gpu_time import held_ms
 
 R = TypeVar("R", bound=Record)
 
@@ -80,12 +81,13 @@ class Store:
         if mark := kept.mark_of(self.run_dir):
             return kept.recall(self.run_dir, mark, kind, question, type_)
         version = [key[name] for name in kept.VERSIONS if name in key]
+        held = held_ms()
         try:
             record = produce()
         except CandidateError as error:
-            kept.note(self.run_dir, kind, question, version, error)
+            kept.note(self.run_dir, kind, question, version, error, held_ms() - held)
             raise
-        kept.note(self.run_dir, kind, question, version, record)
+        kept.note(self.run_dir, kind, question, version, record, held_ms() - held)
         return record
 
     def find(self, kind: str, key: dict[str, Any], type_: type[R]) -> R | None:
