@@ -14,7 +14,8 @@ from egg.agents.sources import expanded
 from egg.state.backbone import Role
 from egg.state.candidate import Attempt, Candidate
 from egg.state.evaluation import Evaluation, Launch, StaticProfile, Status
-from egg.state.ledger import Decision, Verb
+from egg.state.ledger import Decision, Review, Verb
+from egg.state.pause import Action
 from egg.state.plan import Diagnosis, Plan
 from egg.state.run import AgentState
 from tests.agents.scripted import KERNEL
@@ -92,3 +93,16 @@ def test_another_branchs_attempts_are_not_told(state: AgentState) -> None:
     human = brief("code", repairing(state))[1]
     assert facts("code", repairing(state))["tried"] == ["change 0", "change 1"]
     assert "change 2" not in human.text
+
+
+@pytest.mark.parametrize("role", ["code", "profile", "debug"])
+def test_what_a_person_says_is_told_as_a_persons(state: AgentState, role: str) -> None:
+    given = repairing(state)
+    (decision,) = given["history"]
+    edited = decision.model_copy(update={"review": Review(action=Action.EDIT, was="split")})
+    told = brief(cast(Role, role), AgentState(**{**given, "hints": ("mind the tail",), "history": (edited,)}))[1].text
+    assert "A person who watches this run says to you:\n- mind the tail\n" in told
+    assert "fused (0.011 ms estimated); edited by a person, was: split" in told
+    approved = decision.model_copy(update={"review": Review(action=Action.APPROVE)})
+    same = brief(cast(Role, role), AgentState(**{**given, "history": (approved,)}))
+    assert same == brief(cast(Role, role), given), "or an answer given before would be asked for again"

@@ -138,3 +138,22 @@ def test_a_wait_for_the_provider_is_shown():
     assert lines[-1] == "  seed-1: HTTP 429 from the model provider"
     assert progress.rows["seed-1"].doing == "HTTP 429 from the model provider"
     assert fed(started("seed", "t1", branch="seed-1"), {**waits, "data": {"other": 1}})[1] == ["seed-1 ..."]
+
+
+def test_who_waits_for_an_answer_is_said_and_a_refused_kernel_is_given_back():
+    asks = {"id": "t1", "name": "seed", "error": None, "result": {}, "interrupts": [{"value": {}}]}
+    kept = candidate(origin="seed-1", estimate_ms=1.0)
+    events = [started("seed", "t1", branch="seed-1"), update("judge", ns=STAGE, incumbent=kept)]
+    progress, _ = fed(*events, {"type": "tasks", "ns": (), "data": asks})
+    assert (progress.rows["seed-1"].state, progress.rows["seed-1"].doing) == ("running", "waits for an answer")
+    other = candidate(source="other", origin="seed-2", estimate_ms=2.0)
+    list(progress.feed(update("seed", incumbent=other)))
+    line = Decision(step=1, stage="seed-1", verb=Verb.REFUSED, what="w", why="y", evidence="e")
+    list(progress.feed(update("seed", ledger=(line,))))
+    assert progress.incumbent == other
+
+
+def test_a_review_belongs_to_the_row_that_it_is_about():
+    line = Decision(step=2, stage="choose", verb=Verb.CHOSEN, what="w", why="y", evidence="e")
+    progress, lines = fed(started("review", "t7", decided=line))
+    assert "review" not in progress.rows and progress.rows["choose"].state == "running" and not lines

@@ -27,3 +27,16 @@ def test_it_never_runs_backwards(monkeypatch):
     at(monkeypatch, 10.0)
     clock.elapsed("back", 0)
     assert clock.elapsed("back", 9000) == 9000
+
+
+def test_the_time_a_person_takes_to_answer_is_not_counted(monkeypatch):
+    at(monkeypatch, 10.0)
+    clock.elapsed("asked", 0)
+    at(monkeypatch, 12.0)
+    assert clock.elapsed("asked", 0) == 2000
+    at(monkeypatch, 5000.0)
+    clock.waited("asked")
+    assert clock.elapsed("asked", 1000) == 1000, "a branch that has seen less of the run"
+    assert clock.elapsed("asked", 2000) == 2000, "must not hold the clock of the others back"
+    at(monkeypatch, 5001.0)
+    assert clock.elapsed("asked", 1000) == 3000
