@@ -72,6 +72,7 @@ POSITIONS = {
     "tile a product, L40S": at("tiling", "gemm", target="sm_89", **held("spills")),
     "tile a product, B200": at("tiling", "gemm", target="sm_100", **held("occupancy")),
     "tile a product of FMA": at("tiling", "gemm", **held("compute")),
+    "tile a product, shared memory": at("tiling", "gemm", **held("l1")),
     "tile attention": at("tiling", "attention", **held("tensor_pipe_starved")),
     "tile a small convolution": at("tiling", "conv exact_conv", policy="ieee"),
     "tile rows that spill": at("tiling", "normalisation", **held("spills")),

@@ -53,7 +53,7 @@ COMPILED = (
     "stages-hopper", "tf32-operand-order", "exact-products", "promotion-is-folded", "dot-chain-waits",
     "sixteen-warps", "async-copy-width", "int8-products", "rounding", "vector-width", "row-registers", "short-rows",
     "index-arithmetic", "stages-need-a-dot", "tma-by-generation", "half-inputs", "transposed-stores",
-    "gated-products", "thin-products", "nan-in-maximum",
+    "gated-products", "thin-products", "nan-in-maximum", "shared-memory-reads",
 )  # fmt: skip
 SHOWN_BY = {
     "argmax-in-blocks": "argmax-first-of-equals",

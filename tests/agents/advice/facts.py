@@ -1,5 +1,6 @@
 """What guides say of the code that Triton makes, read in that code. `FACTS` maps a topic to a function that looks."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -87,6 +88,19 @@ def ampere_buffers() -> bool:
 @fact("stages-hopper")
 def hopper_buffers() -> bool:
     return [dot("sm_90", stages=n).shared // 1024 for n in (2, 3, 4)] == [64, 96, 128]
+
+
+@fact("shared-memory-reads")
+def words_for_each_multiply_add() -> bool:
+    built = [dot(types=SINGLES, BM=m, BN=n, BK=16, warps=w) for m, n, w in ((64, 64, 8), (64, 64, 4), (128, 64, 4))]
+    spilling = dot(types=SINGLES, BK=16, warps=4)
+    return [round(_words(each), 2) for each in built] == [0.56, 0.44, 0.38] and spilling.spills > 0
+
+
+def _words(built: Built) -> float:
+    """Of shared memory that a thread reads for each of its multiply-adds."""
+    widths = re.findall(r"ld\.shared(?:\.v(\d))?\.[bf]32", built.ptx)
+    return sum(int(width or 1) for width in widths) / built.count(r"fma\.rn\.f32")
 
 
 @fact("tf32-operand-order")
