@@ -18,6 +18,8 @@ from egg.tools.redaction import redacted
 from egg.tools.store import digest
 
 FILE = "exchanges.jsonl"
+AS_JSON = ("brief", "artifact")
+"""What of a message only the rulebook reads."""
 Place = tuple[str, str, int, int, int]
 """Where in a run an agent asks: branch, role, round, repair, and how many answers it has had."""
 
@@ -110,8 +112,8 @@ def question(position: dict[str, Any], tools: list[dict[str, Any]], messages: li
     """The record of a request, with no answer yet."""
     last = max((place for place, message in enumerate(messages) if isinstance(message, AIMessage)), default=-1)
     latest = asked(messages[last + 1 :])
-    if position["model"] != RULEBOOK:  # no provider is sent the brief's JSON
-        latest = tuple({name: value for name, value in each.items() if name != "brief"} for each in latest)
+    if position["model"] != RULEBOOK:  # no provider is sent the same as JSON
+        latest = tuple({name: value for name, value in each.items() if name not in AS_JSON} for each in latest)
     return Exchange(
         **{name: position[name] for name in ("model", "role", "branch")},
         **{name: position.get(name) or 0 for name in ("round", "repair")},

@@ -5,6 +5,7 @@ asked there. Where that is another question now, there is no answer: whoever pla
 """
 
 import json
+from os.path import commonprefix
 from pathlib import Path
 from typing import Any
 
@@ -95,14 +96,30 @@ def _otherwise(then: dict[str, Any], now: dict[str, Any]) -> str | None:
     for number in range(max(len(lines), len(others))):
         line, other = (text[number] if number < len(text) else None for text in (lines, others))
         if line != other:
-            return f"line {number + 1}: recorded {_quoted(line)}, now {_quoted(other)}"
-    for name in then.keys() & now.keys():  # the rulebook's brief stands in its own recordings only
-        if then[name] != now[name]:
-            return f"its {name}: recorded {_quoted(json.dumps(then[name]))}, now {_quoted(json.dumps(now[name]))}"
+            return f"line {number + 1}: {_both(line, other)}"
+    for name in sorted(then.keys() & now.keys()):  # what only the rulebook reads stands in its own recordings only
+        if what := _fields(then[name], now[name], name):
+            return f"its {what}"
     return None
 
 
-def _quoted(line: str | None) -> str:
+def _fields(then: Any, now: Any, path: str) -> str | None:
+    """The first field that says another thing. One that is new says nothing of what was asked then."""
+    if isinstance(then, dict) and isinstance(now, dict):
+        pairs = [(name, then[name], now.get(name)) for name in then]
+    elif isinstance(then, list) and isinstance(now, list) and len(then) == len(now):
+        pairs = [(str(place), one, other) for place, (one, other) in enumerate(zip(then, now, strict=True))]
+    else:
+        return None if then == now else f"{path}: {_both(json.dumps(then), json.dumps(now))}"
+    return next((what for name, one, other in pairs if (what := _fields(one, other, f"{path}.{name}"))), None)
+
+
+def _both(then: str | None, now: str | None) -> str:
+    start = max(0, len(commonprefix([then or "", now or ""])) - SHOWN // 3)
+    return f"recorded {_quoted(then, start)}, now {_quoted(now, start)}"
+
+
+def _quoted(line: str | None, start: int) -> str:
     if line is None:
         return "nothing"
-    return f"`{line.strip()[:SHOWN]}`" if line.strip() else "an empty line"
+    return f"`{line[start : start + SHOWN].strip()}`" if line.strip() else "an empty line"

@@ -79,11 +79,10 @@ def print_replay(result: Replay) -> None:
             print(f"Prompts that are others now: {len(result.prompts)}, the first at {result.prompts[0]}.")
     answers = ", ".join(f"{count} of {model}" for model, count in sorted(result.answers.items())) or "none"
     if result.same:
-        ledger, attempts = result.values["ledger"], result.values.get("attempts", ())
-        kernels = len({attempt.id for attempt in attempts})
-        print(
-            f"The same: {len(ledger)} decisions, {kernels} kernels. Answers replayed: {answers}. Nothing was measured."
-        )
+        ledger, attempts, device = (result.values.get(name, ()) for name in ("ledger", "attempts", "device"))
+        where = f"on {device.name}" if device.present else f"for {device.name}, in Triton's interpreter"
+        print(f"The same: {len(ledger)} decisions, {len({attempt.id for attempt in attempts})} kernels.")
+        print(f"Answers are replayed ({answers}); verdicts are quoted as they were {where}. Nothing was asked or run.")
         return
     for line in result.differences:
         print(f"egg: not the same: {line}", file=sys.stderr)

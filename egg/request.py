@@ -9,7 +9,8 @@ from pydantic import ValidationError
 
 from egg.agents.backbone import check_backbone
 from egg.agents.prices import check_priced
-from egg.state.backbone import ROLES, Backbone
+from egg.agents.replayed import recording
+from egg.state.backbone import REPLAY, ROLES, Backbone
 from egg.state.errors import UserError
 from egg.state.run import RunInput
 from egg.state.settings import Settings
@@ -25,6 +26,8 @@ def validated(problem: str, options: dict[str, Any]) -> RunInput:
     if not path.is_file():
         what = "is a folder" if path.is_dir() else "does not exist"
         raise UserError(f"{problem} {what}: give a Python file with Model, get_inputs and get_init_inputs")
+    if "model" in options:
+        options = {**options, "model": _lasting(options["model"])}
     try:
         request = RunInput(problem_file=str(path.absolute()), **options)
     except ValidationError as error:
@@ -46,7 +49,7 @@ def of_roles(given: Sequence[str]) -> dict[str, dict[str, str]]:
         if match is None:
             raise UserError(f"--role {text}: write ROLE.OPTION=VALUE with a role of {', '.join(ROLES)}")
         role, option, value = match.groups()
-        roles.setdefault(role, {})[option.replace("-", "_")] = value
+        roles.setdefault(role, {})[option.replace("-", "_")] = _lasting(value) if option == "model" else value
     return roles
 
 
@@ -74,11 +77,17 @@ def other_backbone(model: str | None, options: dict[str, Any]) -> Backbone | Non
             raise UserError(f"--{next(iter(given)).replace('_', '-')} goes with --model, the model to go on with")
         return None
     try:
-        backbone = Backbone(model=model, **given)
+        backbone = Backbone(model=_lasting(model), **given)
     except ValidationError as error:
         raise UserError(_first(error)) from None
     check_backbone(Settings().asking_by(backbone))
     return backbone
+
+
+def _lasting(model: str) -> str:
+    """The model, a recording by its whole path, so that the run can be resumed from anywhere."""
+    provider, _, name = model.partition(":")
+    return f"{REPLAY}:{recording(name)}" if provider == REPLAY else model
 
 
 def _first(error: ValidationError) -> str:

@@ -2,9 +2,10 @@
 
 import json
 import os
+from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -12,16 +13,7 @@ from egg.state.record import Record
 
 R = TypeVar("R", bound=Record)
 
-
-class _Seen(NamedTuple):
-    """What has been read of a file."""
-
-    bytes: int
-    records: tuple[Record, ...]
-
-
-_writing, _reading = Lock(), Lock()
-_seen: dict[tuple[str, int, type[Record]], _Seen] = {}
+_writing = Lock()
 
 
 def append(path: Path, value: dict[str, Any]) -> None:
@@ -43,19 +35,16 @@ def append(path: Path, value: dict[str, Any]) -> None:
 def read(path: Path, type_: type[R]) -> tuple[R, ...]:
     """The records in a file, oldest first; none if there is no file. Half a line, of a process killed, is none."""
     try:
-        inode = path.stat().st_ino
+        seen = path.stat()
     except FileNotFoundError:
         return ()
-    with _reading:
-        before = _seen.get((str(path), inode, type_), _Seen(0, ()))
-        with path.open("rb") as file:
-            file.seek(before.bytes)
-            new = file.read()
-        whole = new[: new.rfind(b"\n") + 1]
-        records = [record for line in whole.splitlines() if (record := _record(line, type_)) is not None]
-        now = _Seen(before.bytes + len(whole), (*before.records, *records))
-        _seen[str(path), inode, type_] = now
-    return now.records  # type: ignore[return-value]  # the key has their type
+    return _records(path, (seen.st_ino, seen.st_size, seen.st_mtime_ns), type_)  # type: ignore[return-value]
+
+
+@lru_cache(maxsize=16)
+def _records(path: Path, version: tuple[int, int, int], type_: type[Record]) -> tuple[Record, ...]:
+    lines = path.read_bytes().split(b"\n")[:-1]
+    return tuple(record for line in lines if (record := _record(line, type_)) is not None)
 
 
 def _record(line: bytes, type_: type[R]) -> R | None:

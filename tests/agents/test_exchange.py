@@ -34,6 +34,7 @@ def test_a_conversation_is_told_once_line_by_line(scripted: Script, state: Agent
     assert (first["number"], second["number"]) == (0, 1)
     assert first["model"] == "openai:tiny"
     assert "brief" not in first["asked"][1] | first["asked"][0], "no provider was sent it"
+    assert "artifact" not in second["asked"][0], "nor this"
     assert second["answer"]["data"]["tool_calls"][0]["name"] == "submit_kernel"
     assert set(first["tools"]) == {"expert_skeleton", "guide", "compile_kernel", "check_kernel", "submit_kernel"}
     assert second["spend"]["calls"] == 1
