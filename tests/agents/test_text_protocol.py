@@ -10,6 +10,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from egg.agents.build import build_code_agent, build_debug_agent, build_profile_agent
+from egg.agents.presenting import shortened
 from egg.agents.sources import fenced, source_of
 from egg.agents.text_protocol import as_text, parse
 from egg.agents.toolbox.kernels import compile_kernel
@@ -112,6 +113,13 @@ def test_what_a_model_writes_comes_back_as_it_was_meant() -> None:
     parsed = parse(shown[-1].text, SCHEMAS)
     assert parsed.prose == "I am done."
     assert [(call["name"], call["args"]) for call in parsed.calls] == [("submit_kernel", args)]
+
+
+def test_a_long_malformed_call_is_left_out_of_a_shortened_conversation() -> None:
+    calls = parse(f"```tool\n{{{'x' * 500}\n```", SCHEMAS).invalid
+    old, latest = (AIMessage("", invalid_tool_calls=calls) for _ in range(2))
+    shown = as_text(shortened([HumanMessage("go"), old, HumanMessage("no"), latest]), SCHEMAS)
+    assert ["xxx" in message.text for message in shown if message.type == "ai"] == [False, True]
 
 
 def test_the_conversation_is_the_golden_one() -> None:
