@@ -81,6 +81,7 @@ class Launch(Record):
     )
     loaded_bytes: float = Field(0.0, description="All programs together, each load counted")
     stored_bytes: float = 0.0
+    guessed: bool = Field(False, description="A loop turns as its data have it: bytes and FLOPs are at least these")
     notes: tuple[SourceNote, ...] = ()
     configs: tuple[Tried, ...] = Field((), description="Of an autotuned kernel, in its order")
 

@@ -90,6 +90,7 @@ def _launch(recording: Recording, seen: Seen, prediction: Prediction, source: st
         flops=flops,
         loaded_bytes=seen.load_bytes,
         stored_bytes=seen.store_bytes,
+        guessed=seen.guessed,
         notes=notes(kernel, seen, recording.jobs[seen.job], source),
         configs=seen.configs,
     )

@@ -59,6 +59,7 @@ class LaunchFacts(Record):
     alu: float = 0.0
     step_bytes: float = 0.0
     steps: float = 1.0
+    guessed: bool = False
     effort: Effort | None = Field(None, description="Of one warp of one program; None: only `alu` is known")
     spread: float = Field(1.0, ge=1, description="Cache lines that global accesses touch, over the fewest")
 
@@ -128,7 +129,7 @@ def _moved(device: Device, launch: LaunchFacts, resident: Occupancy) -> float:
     products, whose programs read each other's data.
     """
     touched = launch.load_bytes + launch.store_bytes
-    moved = min(launch.bytes, touched) if touched else launch.bytes
+    moved = min(launch.bytes, touched) if touched and not launch.guessed else launch.bytes
     if touched > moved and not launch.dots:
         programs = prod(launch.grid)
         at_once = min(programs, resident.blocks * device.multiprocessors)

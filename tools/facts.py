@@ -50,6 +50,7 @@ def facts_of(seen: Seen, kernel: Compiled) -> LaunchFacts:
         alu=seen.alu,
         step_bytes=seen.step_bytes,
         steps=seen.steps,
+        guessed=seen.guessed,
         effort=altogether(kernel.effort, seen.loops) if kernel.effort else None,
         spread=kernel.spread,
     )

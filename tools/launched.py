@@ -40,6 +40,7 @@ class Seen(Record):
     elementwise: Amount
     step_bytes: Amount
     steps: Amount
+    guessed: bool = Field(False, description="Loops that depend on data were taken as one turn")
     loops: tuple[Turns, ...] = Field((), description="Turns of each loop when it is entered once")
     by_line: dict[int, tuple[Amount, Amount]] = Field(
         description="Bytes loaded and stored by place in the job's `lines`"

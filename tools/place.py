@@ -62,10 +62,11 @@ def place_forward(
 
 
 def useful_bytes(launch: Launch) -> float:
-    """What its arguments span, and no more than it touches."""
+    """What its arguments span, and no more than it touches where that could be counted."""
     touched = launch.loaded_bytes + launch.stored_bytes
     spanned = float(max(0, launch.bytes))
-    return min(spanned, touched) if isfinite(touched) and touched > 0 else spanned
+    counted = not launch.guessed and isfinite(touched) and touched > 0
+    return min(spanned, touched) if counted else spanned
 
 
 def traffic(kernel: KernelProfile) -> float:

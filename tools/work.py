@@ -17,6 +17,7 @@ PLACE = re.compile(r'"([^"]*)":(\d+):|(#loc\d*)')
 ASSIGN = re.compile(r"^(?:(%[\w#.$-]+)(?::\d+)? = )?\"?([a-z_]+\.[\w.]+)\"?\s*(.*)$")
 FOR = re.compile(r"scf\.for (%[\w.$-]+) = (%?[\w.$#-]+) to (%?[\w.$#-]+) step (%?[\w.$#-]+)")
 TENSOR = re.compile(r"tensor(?:desc)?<((?:\d+x)*)([^,>]+)")
+POINTER = re.compile(r": [^:]*?!tt\.ptr<(\w+)")
 ARGUMENT = re.compile(r"%([\w.$-]+): ")
 OPERAND = re.compile(r"%[\w.$#-]+")
 
@@ -179,10 +180,9 @@ def _evaluate(name: str | None, op: str, rest: str, values: dict[str, int], axes
 
 def _tally(op: str, rest: str, scope: Scope, programs: int, work: Work) -> tuple[float, float]:
     """Add one operation; bytes that it loads and stores."""
-    tensors = TENSOR.findall(rest)
+    tensors, often = TENSOR.findall(rest), scope.turns * programs
     if not tensors:
-        return 0.0, 0.0
-    often = scope.turns * programs
+        return _one(op, rest, often, work)
     if op in ("tt.load", "tt.descriptor_load", "tt.descriptor_gather"):
         size = _bytes(tensors[-1])
         scope.loads += size
@@ -199,6 +199,19 @@ def _tally(op: str, rest: str, scope: Scope, programs: int, work: Work) -> tuple
         if op not in NO_FLOPS:
             work.elementwise += (2.0 if op == "math.fma" else 1.0) * _elements(tensors[-1]) * often
     return 0.0, 0.0
+
+
+def _one(op: str, rest: str, often: float, work: Work) -> tuple[float, float]:
+    """One element, by the type of its address."""
+    address = POINTER.search(rest)
+    if address is None or op not in ("tt.load", "tt.store", "tt.atomic_rmw"):
+        return 0.0, 0.0
+    size = WIDTH.get(address.group(1), 1) * often
+    if op == "tt.load":
+        work.load_bytes += size
+        return size, 0.0
+    work.store_bytes += size
+    return 0.0, size
 
 
 def _dot(rest: str, tensors: list[tuple[str, str]], often: float, work: Work) -> None:

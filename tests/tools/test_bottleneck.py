@@ -105,6 +105,30 @@ CASES: dict[str, tuple[KernelProfile, BottleneckKind, str | None, str]] = {
         kernel(PRODUCT, 0.9, counters={"dram_read_bytes": 2.4e9, "dram_write_bytes": 6.7e7, "duration": 9e5}),
         K.L2, "mapping", "misses",
     ),
+    "sectors half empty on the way through the caches": (
+        kernel(STREAM, 0.9, counters={"load_bytes_per_sector": 4.0, "l2_throughput": 77.0, "dram_throughput": 40.0}),
+        K.L2, "memory", "throughput",
+    ),
+    "a stream that fills the issue slots": (
+        kernel(STREAM, 0.9, counters={"issue_active": 99.0, "fp32_pipe": 20.0, "tensor_pipe": 0.0}),
+        K.COMPUTE, "structure", "issue slots",
+    ),
+    "a product that fills the issue slots": (
+        kernel(PRODUCT, 0.9, counters={"issue_active": 95.0, "tensor_pipe": 30.0}), K.COMPUTE, "structure",
+        "issue slots",
+    ),
+    "a product on the matrix units that is taken for none": (
+        kernel(STREAM, 0.9, counters={"tensor_pipe": 85.0, "fp32_pipe": 2.0, "issue_active": 9.0}),
+        K.COMPUTE, "structure", "matrix units",
+    ),
+    "a loop as long as its data have it": (
+        kernel(STREAM.model_copy(update={"guessed": True, "loaded_bytes": 1e5, "stored_bytes": 1e5}), 0.24),
+        K.AT_CEILING, None, "memory",
+    ),
+    "a library's product": (
+        kernel(None, 0.5, counters={"tensor_pipe": 40.0, "fp32_pipe": 1.0, "occupancy": 12.5, "dram_throughput": 20.0}),
+        K.TENSOR_PIPE_STARVED, "structure", "",
+    ),
     "a good product": (kernel(PRODUCT, 0.45), K.COMPUTE, "structure", "tf32"),
     "a product at the ceiling": (kernel(PRODUCT, 0.36), K.AT_CEILING, None, "compute"),
     "a product of plain units": (
@@ -143,6 +167,24 @@ def test_counters_are_believed_before_times() -> None:
     assert found(kernel(STREAM, 0.6, counters={"stall_memory": 3.0})) == []  # not slow for memory; nobody knows why
     off_the_path = kernel(STREAM.model_copy(update={"spills": 64}), 0.31, counters={"local_bytes": 1e3})
     assert only(off_the_path).kind is K.MEMORY_BANDWIDTH
+
+
+def test_spilled_registers_are_no_bytes_that_are_read_again() -> None:
+    counters = {"dram_read_bytes": 2.2e9, "dram_write_bytes": 1.8e9, "duration": 1.07e6, "local_bytes": 2e9}
+    spilling = kernel(STREAM.model_copy(update={"spills": 200}), 1.07, counters=counters)
+    assert [bottleneck.kind for bottleneck in found(spilling)] == [K.SPILLS, K.MEMORY_BANDWIDTH]
+
+
+def test_counted_programs_and_warps_are_believed_before_those_of_the_launch() -> None:
+    assert only(kernel(STREAM, 2.0, counters={"grid_size": 20.0})).kind is K.TOO_FEW_PROGRAMS
+    assert only(kernel(STREAM, 2.0, counters={"grid_size": 132.0, "block_size": 32.0})).kind is K.TOO_FEW_PROGRAMS
+
+
+def test_the_figure_names_the_pipe() -> None:
+    busy = only(kernel(STREAM, 0.9, counters={"issue_active": 7e9, "fp32_pipe": 83.0}))
+    assert busy.evidence[0].figure == "issue slots at work" and busy.evidence[0].value == 1e6
+    starved = only(kernel(PRODUCT, 1.5, counters={"issue_active": 50.0, "tensor_pipe": 20.0}))
+    assert (starved.kind, starved.evidence[0].value) == (K.TENSOR_PIPE_STARVED, 20.0)
 
 
 def test_an_estimate_is_never_at_the_ceiling() -> None:

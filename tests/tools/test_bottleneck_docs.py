@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from egg.state.bottleneck import BottleneckKind
-from egg.tools.bottleneck import causes, resources
+from egg.tools.bottleneck import causes, resources, uses
 from egg.tools.bottleneck.classify import AT_CEILING
 from egg.tools.estimate import LAUNCH_MS
 
@@ -24,10 +24,10 @@ def test_the_thresholds_are_those_in_force() -> None:
         "spills": {causes.SPILLED_BYTES, causes.SPILLED_SHARE},
         "too_few_programs": {causes.PROGRAMS_A_MULTIPROCESSOR, causes.WARPS_A_MULTIPROCESSOR},
         "imbalance": {causes.FILLED},
-        "memory_bandwidth": {resources.WELL_USED, resources.WELL_USED_OF_DATASHEET["memory"]},
-        "l2": {resources.WELL_USED, resources.REREAD},
-        "l1": {resources.WELL_USED},
-        "compute": {resources.WELL_USED, resources.WELL_USED_OF_DATASHEET["matrix"], resources.WELL_USED_PLAIN},
+        "memory_bandwidth": {uses.WELL_USED, uses.WELL_USED_OF_DATASHEET["memory"]},
+        "l2": {uses.WELL_USED, resources.REREAD},
+        "l1": {uses.WELL_USED},
+        "compute": {uses.WELL_USED, uses.WELL_USED_OF_DATASHEET["matrix"], uses.WELL_USED_PLAIN},
         "occupancy": {resources.OCCUPANCY, resources.OCCUPANCY_OF_PRODUCTS},
         "tensor_pipe_starved": set(),
         "memory_latency": {resources.STALLED},

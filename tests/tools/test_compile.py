@@ -9,6 +9,7 @@ from egg.state.settings import Policy
 from egg.tools.compile import static_profile
 from egg.tools.device import detect_device
 from egg.tools.errors import CandidateError
+from egg.tools.place import useful_bytes
 from egg.tools.store import Store
 from tests.tools.profiled import DESCRIBED, DOUBLING, PRODUCT, SCALE, candidate, problem
 
@@ -93,6 +94,20 @@ return y
     assert [launch.grid for launch in profile(candidate(SCALE, forward), tmp_path).launches] == [(512, 1, 1)]
     negative = forward.replace("(4, 0)", "(-4, -1)")
     assert "invalid argument" in failure(candidate(SCALE, negative), tmp_path).feedback
+
+
+def test_a_loop_that_its_data_bound_is_said_to_be_guessed(tmp_path: Path) -> None:
+    kernels = """
+@triton.jit
+def ragged(x, y, n, BLOCK: tl.constexpr):
+    total = tl.zeros((BLOCK,), tl.float32)
+    for step in range(tl.load(x).to(tl.int32)):
+        total += tl.load(x + step * BLOCK + tl.arange(0, BLOCK))
+    tl.store(y + tl.arange(0, BLOCK), total)
+"""
+    forward = "y = torch.empty_like(x)\nragged[(1,)](x, y, x.numel(), BLOCK=1024)\nreturn y"
+    (launch,) = profile(candidate(kernels, forward), tmp_path).launches
+    assert launch.guessed and useful_bytes(launch) == launch.bytes > launch.loaded_bytes + launch.stored_bytes
 
 
 def test_views_of_one_tensor_count_once(tmp_path: Path) -> None:

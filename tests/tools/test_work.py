@@ -47,6 +47,26 @@ def test_a_bound_that_is_not_known_is_a_guess() -> None:
     assert work.guessed and work.steps == 1
 
 
+def test_single_elements_are_counted_as_often_as_loops_turn() -> None:
+    text = """
+module {
+  tt.func public @k(%x: !tt.ptr<f32>, %n: i32) {
+    %c0_i32 = arith.constant 0 : i32
+    %c1_i32 = arith.constant 1 : i32
+    %a = scf.for %k = %c0_i32 to %n step %c1_i32 iter_args(%w = %z) -> (i32)  : i32 {
+      %p = tt.addptr %x, %w : !tt.ptr<i32>, i32
+      %v = tt.load %p evictionPolicy = evict_last : !tt.ptr<i32>
+      scf.yield %v : i32
+    }
+    %b = tt.atomic_rmw fadd, acq_rel, gpu, %x, %s, %true : (!tt.ptr<f32>, f32, i1) -> f32
+    tt.store %x, %h : !tt.ptr<f16>
+  }
+}
+"""
+    work = count_work(text, {"n": 100}, (3,))
+    assert (work.load_bytes, work.store_bytes, work.guessed) == (3 * 100 * 4, 3 * (4 + 2), False)
+
+
 def test_persistent_and_causal_loops_are_counted_at_the_middle_program() -> None:
     causal = PRODUCT.replace("%1 = arith.divsi %0, %c32_i32 : i32", "%1 = tt.get_program_id x : i32")
     assert count_work(causal, {"K": 1}, (64,)).steps == 32

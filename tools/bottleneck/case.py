@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 from egg.state.bottleneck import Bottleneck, BottleneckKind, Evidence
 from egg.state.ceilings import Ceilings
 from egg.state.device import Device
+from egg.state.metrics import BY_NAME
 from egg.state.place import Place
 from egg.state.profile import KernelProfile
 from egg.state.stage import Group
@@ -38,8 +39,9 @@ class Case(NamedTuple):
         )
 
     def counter(self, name: str) -> float | None:
-        """A counter that makes sense, or None."""
-        return counter(self.kernel, name)
+        """A counter that makes sense, or None; one in percent stays printable."""
+        value = counter(self.kernel, name)
+        return value if value is None or BY_NAME[name].unit != "%" else min(MOST_PERCENT, value)
 
     @property
     def saw(self) -> Origin:
@@ -48,20 +50,22 @@ class Case(NamedTuple):
 
     @property
     def multiplies(self) -> bool:
-        """Whether most of its arithmetic is the matrix units'."""
-        return self.place is not None and self.place.flops > 0 and self.place.precision != "fp32"
+        """Whether most of its arithmetic is the matrix units'; of a library's kernel only counters tell."""
+        if self.place is not None and self.place.flops > 0:
+            return self.place.precision != "fp32"
+        return (self.counter("tensor_pipe") or 0.0) > (self.counter("fp32_pipe") or 0.0)
 
     @property
     def programs(self) -> int:
         """Of the launch; 0 where nobody knows."""
-        launch = self.kernel.launch
-        return max(0, prod(launch.grid)) if launch else int(self.counter("grid_size") or 0)
+        launch, counted = self.kernel.launch, self.counter("grid_size")
+        return int(counted) if counted else max(0, prod(launch.grid)) if launch else 0
 
     @property
     def warps(self) -> float:
         """Of a program; 0 where nobody knows."""
-        launch = self.kernel.launch
-        return float(launch.warps) if launch else (self.counter("block_size") or 0.0) / WARP
+        launch, counted = self.kernel.launch, self.counter("block_size")
+        return counted / WARP if counted else float(launch.warps) if launch else 0.0
 
 
 def percent(part: float, whole: float = 1.0) -> float:

@@ -62,7 +62,8 @@ def _of_kernel(case: Case) -> list[Bottleneck]:
     if case.place and _at_ceiling(case.place) and not reread(case):
         return [_stop(kernel.kernel, case.place, kernel.share)]
     found = causes(case)
-    return found + (used(case) or ([] if found else unused(case)))
+    spills = any(cause.kind is BottleneckKind.SPILLS for cause in found)
+    return found + (used(case, spills=spills) or ([] if found else unused(case)))
 
 
 def _at_ceiling(place: Place) -> bool:

@@ -120,6 +120,7 @@ class PendingKernel(CompiledKernel):  # type: ignore[misc]
             elementwise=work.elementwise,
             step_bytes=work.step_bytes,
             steps=work.steps,
+            guessed=work.guessed,
             loops=tuple(work.loops),
             by_line=dict(work.by_line),
             arguments=self.arguments,
