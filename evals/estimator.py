@@ -30,13 +30,13 @@ from egg.state.settings import Policy
 from egg.tools.compile import static_profile
 from egg.tools.device import detect_device
 from egg.tools.errors import CandidateError
+from egg.tools.kernels import CORES
 from egg.tools.sandbox.client import shutdown
 from egg.tools.store import Store
 from egg.tools.timing.brief import Times, stand
 from egg.tools.timing.interleave import Job
 from egg.tools.timing.nvml import reader
 from egg.tools.tune.apply import code_of
-from egg.tools.tune.compiling import cores
 
 VERSION = 1
 ROUNDS, SHARE = 3, 0.15
@@ -66,7 +66,7 @@ def predicted(family: Family, problem: Problem, variants: list[Variant], device:
         spills = max((launch.spills for launch in profile.launches), default=0)
         return {"point": variant.name, "estimate_ms": profile.estimate_ms, "spills": spills}
 
-    with ThreadPoolExecutor(cores()) as pool:
+    with ThreadPoolExecutor(CORES) as pool:
         return list(pool.map(one, different))
 
 

@@ -78,11 +78,6 @@ def _named(point: Mapping[str, Value]) -> str:
     return ", ".join(f"{name.rpartition('.')[2]} = {value}" for name, value in point.items())
 
 
-def all_points() -> int:
-    """How many there are."""
-    return sum(len(list(family.points())) for family in FAMILIES)
-
-
 def family(name: str) -> Family:
     """By its name; KeyError if there is none."""
     return next(one for one in FAMILIES if one.name == name)

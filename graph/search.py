@@ -9,7 +9,7 @@ from egg.state.errors import MachineError
 from egg.state.plan import Plan
 from egg.state.record import Record
 from egg.state.run import AgentState, StageState
-from egg.state.search import Contender, Searched, SearchLimits, spelled
+from egg.state.search import CONTENDERS, Contender, Searched, SearchLimits, spelled
 from egg.state.settings import Settings
 from egg.tools.artefacts import save_search
 from egg.tools.clock import elapsed
@@ -17,9 +17,6 @@ from egg.tools.diagnosis import nothing_left
 from egg.tools.store import Store
 from egg.tools.tune.apply import sources
 from egg.tools.tune.kernel import tune_kernel
-
-CONTENDERS = 3
-"""Points that the judge may see, one after the other, until one passes."""
 
 ESTIMATE_WORTH = 0.05
 """What the estimate must promise, so that the judge is asked: it is no better than that within one kernel."""

@@ -15,6 +15,8 @@ Values = dict[str, Value]
 
 POINTS_MEASURED, POINTS_ESTIMATED = 48, 12
 """Points of a search where a GPU times them, and where only the estimate can tell them apart."""
+CONTENDERS = 3
+"""Points that the judge may see, one after the other, until one passes."""
 
 
 class Parameter(Record):
@@ -127,7 +129,9 @@ class SearchResult(Record):
         caps = f"{self.limits.most(self.measured)} points and {self.limits.seconds:g} s"
         how = "timed briefly" if self.measured else f"ranked by the estimate for {self.target}, nothing was timed"
         if self.ranking:
-            best = f"best {spelled(self.changes(self.best))}, which saves {self.gain(self.best):.1%}"
+            gain = self.gain(self.best)
+            worth = f"saves {gain:.1%}" if gain >= 0 else f"costs {-gain:.1%} and needs no autotuning"
+            best = f"best {spelled(self.changes(self.best))}, which {worth}"
         else:
             best = "none is better"
         return (

@@ -1,6 +1,5 @@
 """Points compiled ahead of time, side by side on the processor's cores; each outcome is kept, failures too."""
 
-import os
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +15,7 @@ from egg.tools import compile as compiling
 from egg.tools.compile import static_profile
 from egg.tools.errors import CandidateError
 from egg.tools.gate import refusal
-from egg.tools.kernels import Unfinished
+from egg.tools.kernels import CORES, Unfinished
 from egg.tools.store import Store
 
 VERSION = 1
@@ -36,12 +35,7 @@ class Compiled(Record):
     estimate_ms: float | None = None
 
 
-def cores() -> int:
-    """Processors that this process may use."""
-    return max(1, len(os.sched_getaffinity(0)))
-
-
-_room = threading.BoundedSemaphore(cores())
+_room = threading.BoundedSemaphore(CORES)
 """Searches that run side by side share the cores."""
 
 
@@ -72,7 +66,7 @@ def compile_points(
             except Unfinished as error:  # the machine was too busy, perhaps: no outcome to be kept
                 return Compiled(failed=_first_line(error.feedback))
 
-    with ThreadPoolExecutor(cores()) as pool:
+    with ThreadPoolExecutor(CORES) as pool:
         found = dict(zip(sources, pool.map(one, sources.values()), strict=True))
     return {name: outcome for name, outcome in found.items() if outcome is not None}
 

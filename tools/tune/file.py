@@ -10,7 +10,7 @@ from egg.state.errors import UserError
 from egg.state.evaluation import Evaluation
 from egg.state.problem import Problem
 from egg.state.record import Record
-from egg.state.search import SearchLimits, SearchResult, SearchSpace, Values
+from egg.state.search import CONTENDERS, SearchLimits, SearchResult, SearchSpace, Values
 from egg.state.settings import Policy
 from egg.tools.given import given
 from egg.tools.judge import judge
@@ -19,8 +19,6 @@ from egg.tools.tune.apply import sources, tidy
 from egg.tools.tune.heading import headed
 from egg.tools.tune.kernel import tune_kernel, with_current
 from egg.tools.tune.space import group_of, names_in
-
-CONTENDERS = 3
 
 
 class Tuned(Record):

@@ -8,6 +8,7 @@ from egg.state.device import Device
 from egg.state.problem import Problem, Workload
 from egg.state.search import Point, PointStatus, SearchLimits, SearchResult, SearchSpace, Values
 from egg.state.settings import Policy
+from egg.tools.kernels import CORES
 from egg.tools.store import Store
 from egg.tools.timing import measure
 from egg.tools.timing.brief import Stand, stand
@@ -15,7 +16,7 @@ from egg.tools.timing.interleave import Job
 from egg.tools.timing.nvml import reader
 from egg.tools.tune import autotuned, halving
 from egg.tools.tune.apply import code_of, sources
-from egg.tools.tune.compiling import Compiled, compile_points, cores
+from egg.tools.tune.compiling import Compiled, compile_points
 from egg.tools.tune.halving import Race, Timed
 from egg.tools.tune.order import Key, following, key_of
 from egg.tools.tune.prune import pruned
@@ -138,7 +139,7 @@ class _Search:
         if self.job is None or not order:
             return
         each = CONTEXT_BYTES + COPIES * self.workload.min_bytes
-        most, began = min(AT_ONCE, 3 * cores() // 2, len(order) + 1), monotonic()
+        most, began = min(AT_ONCE, 3 * CORES // 2, len(order) + 1), monotonic()
         with room(self.device, each, most) as count, stand(self.job) as self.stand:
             self.waited = monotonic() - began
             racing = {name: self.sources[name] for name in (self.first, *order)}

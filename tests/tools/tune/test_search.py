@@ -82,7 +82,7 @@ def test_killed_between_points_it_goes_on(tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(compiling, "_compiled", dies)
-        patch.setattr(compiling, "cores", lambda: 1)
+        patch.setattr(compiling, "CORES", 1)
         with pytest.raises(KeyboardInterrupt):
             life()
     before = journal(tmp_path / "run")
