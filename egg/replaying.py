@@ -16,7 +16,7 @@ from egg.state.errors import UserError
 from egg.state.ledger import Decision
 from egg.state.outcome import Outcome
 from egg.state.record import Record
-from egg.tools.kept import FILE, MARK, Mark, NotRecorded
+from egg.tools.kept import BY, FILE, MARK, Mark, NotRecorded
 
 EVIDENCE = "evidence.json"
 SHOWN = 100
@@ -33,6 +33,8 @@ class Replay(NamedTuple):
     """By what gave them when they were recorded."""
     prompts: list[str]
     """Calls whose prompt is another now."""
+    by: str = ""
+    """What the recording says of who answered."""
 
     @property
     def same(self) -> bool:
@@ -52,7 +54,8 @@ def replay(name: str, *, any_prompt: bool = False, run_dir: str | None = None) -
             values = _run(again)
         except (Unmatched, NotRecorded) as error:
             return Replay({}, [str(error)], _answers(again), [])
-        return Replay(values, differences(folder, again), _answers(again), _other_prompts(folder, again))
+        by = (folder / BY).read_text().strip() if (folder / BY).is_file() else ""
+        return Replay(values, differences(folder, again), _answers(again), _other_prompts(folder, again), by)
 
 
 def differences(recorded: Path, again: Path) -> list[str]:
@@ -83,6 +86,8 @@ def print_replay(result: Replay) -> None:
         where = f"on {device.name}" if device.present else f"for {device.name}, in Triton's interpreter"
         print(f"The same: {len(ledger)} decisions, {len({attempt.id for attempt in attempts})} kernels.")
         print(f"Answers are replayed ({answers}); verdicts are quoted as they were {where}. Nothing was asked or run.")
+        if result.by:
+            print(f"Answered by: {result.by}")
         return
     for line in result.differences:
         print(f"egg: not the same: {line}", file=sys.stderr)

@@ -22,6 +22,8 @@ from egg.tools.redaction import redacted
 R = TypeVar("R", bound=Record)
 
 FILE = "results.jsonl"
+BY = "answered-by.txt"
+"""Who gave the answers of a recording, in words, where a name alone would not tell."""
 MARK = "replay.json"
 """In the folder of a replay: which recording it is of."""
 WORDS = {
