@@ -1,6 +1,7 @@
 """Asking a person: LangGraph's `interrupt` with plain JSON both ways, and the questions that there are."""
 
 from langchain_core.runnables import RunnableConfig
+from langgraph.errors import GraphInterrupt
 from langgraph.types import interrupt
 
 from egg.graph.decide import milliseconds
@@ -14,27 +15,27 @@ from egg.tools.clock import waited
 from egg.tools.kept import mark_of
 
 NO_PAUSE = "no_pause"
-"""Key of the config's `configurable`: whoever resumes with it set is asked nothing."""
+"""Key of the config's `configurable`: whoever resumes with it set is asked nothing more."""
 DEAF = " (the rulebook reads no hints)"
 
 
 def put(question: Question, run_dir: str, config: RunnableConfig) -> Answer | None:
-    """The person's answer; None if nobody is to be asked any more.
+    """The person's answer; None if nobody is to be asked any more. A replay is given the recorded one.
 
     Asks again, saying what was wrong, until the answer is one of those possible.
-
     A node may do nothing before it puts its question: LangGraph runs the node from its start when the answer comes.
     """
-    if mark := mark_of(run_dir):  # a replay asks nobody
+    if mark := mark_of(run_dir):
         return recorded_answer(mark.recording, question)
-    if config["configurable"].get(NO_PAUSE):
-        return None
     fault: str | None = None
     while True:
         asked = question.model_copy(update={"fault": fault})
-        given = interrupt(asked.model_dump(mode="json", exclude_none=True))
         try:
-            answer = question.accept(given)
+            answer = question.accept(interrupt(asked.model_dump(mode="json", exclude_none=True)))
+        except GraphInterrupt:  # there is no answer yet
+            if config["configurable"].get(NO_PAUSE):
+                return None
+            raise
         except ValueError as error:
             fault = str(error)
             continue

@@ -18,6 +18,7 @@ from egg.state.settings import Limits
 from egg.tools import clock
 from egg.tools.answers import kept_answers
 from egg.tools.folders import CHECKPOINT
+from egg.tools.kept import MARK, Mark
 from tests.graph.paused import Paused, Scripted
 
 ROOT = Path(__file__).parents[2]
@@ -195,6 +196,16 @@ def test_resumed_without_pauses_it_asks_nothing_and_marks_nothing(run):
     assert run.values["outcome"].kernel and not any(line.by_person for line in run.ledger.values())
 
 
+def test_the_last_answer_counts_although_nothing_more_is_asked(run):
+    run.begin(pause="both", seeds=1)
+    run.config["configurable"][NO_PAUSE] = True
+    run.answer(seed_1="hint go wide")
+    assert run.values["outcome"].kernel
+    assert {stage: line.by_person for stage, line in run.ledger.items() if line.by_person} == {
+        "seed-1": "hint by a person: go wide"
+    }
+
+
 def test_waiting_for_a_person_is_no_work(run, monkeypatch):
     now = [1000.0]
     monkeypatch.setattr(clock, "monotonic", lambda: now[0])
@@ -204,6 +215,19 @@ def test_waiting_for_a_person_is_no_work(run, monkeypatch):
         run.answer(others="approve")
     assert run.values["elapsed_ms"] < 1000
     assert run.values["outcome"].ended == "finished" and run.ledger["memory"].verb is Verb.KEPT
+
+
+def test_a_replay_is_given_the_answers_that_were_given(run, tmp_path):
+    run.begin(pause="both").answer(seed_1="hint go wide", seed_2="refuse")
+    run.answer(seed_1="hint wider still").answer(seed_1="edit wide rows").answer(choose="approve")
+    run.config["configurable"][NO_PAUSE] = True
+    recorded = run.go(None).ledger
+    (again := tmp_path / "again").mkdir()
+    (again / MARK).write_text(Mark(recording=str(run.folder)).model_dump_json())
+    with open_saver(again / CHECKPOINT) as saver:
+        replayed = Paused(again, saver).begin(pause="both")
+        assert replayed.ledger == recorded and not replayed.asked
+    assert recorded["seed-1"].by_person and not recorded["mapping"].by_person
 
 
 @pytest.mark.slow
