@@ -156,6 +156,17 @@ class Batch:
         self.jobs.append(job)
         self._futures.append(self._pool.submit(compiled, job, self.device, self.store))
 
+    def left(self) -> float:
+        """Seconds until the pass has to be over.
+
+        Raises:
+            Unfinished: there are none.
+        """
+        seconds = self._end - monotonic()
+        if seconds <= 0:
+            raise Unfinished(Status.TIMEOUT, TOO_MANY)
+        return seconds
+
     def outcome(self, number: int) -> Compiled:
         """Of the kernel that came in as this one, waited for; raises what `compiled` does, IndexError if none did."""
         try:

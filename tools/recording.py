@@ -68,7 +68,8 @@ def _converse(payload: dict[str, Any], batch: Batch) -> Recording:
         with open_worker("egg.tools.tasks.record:record", payload, BOUNDS) as worker:
             reply = worker.opened
             while reply.ok and "launches" not in reply.value:
-                reply = worker.ask({"compiled": _served(reply.value, batch)}, BOUNDS.seconds)
+                served = _served(reply.value, batch)
+                reply = worker.ask({"compiled": served}, min(BOUNDS.seconds, batch.left()))
         if not worker.lost or attempt == 2:
             break
         forget(worker.zygote)  # another thread's candidate has killed its parent

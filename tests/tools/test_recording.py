@@ -2,6 +2,7 @@
 
 from math import inf, nan
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
@@ -12,8 +13,9 @@ from egg.tools.assembly.compiled import Compiled
 from egg.tools.device import detect_device
 from egg.tools.errors import CandidateError
 from egg.tools.estimate import TorchFacts
-from egg.tools.kernels import Batch
+from egg.tools.kernels import Batch, Unfinished
 from egg.tools.launched import Seen
+from egg.tools.sandbox.records import Reply
 from egg.tools.store import Store
 
 JOB: dict[str, Any] = {"name": "k", "ttir": "module {}", "options": {}, "lines": [3]}
@@ -54,6 +56,37 @@ def test_nonsense_is_a_forgery(asked: dict[str, Any], batch: Batch) -> None:
     with batch, pytest.raises(CandidateError) as raised:
         recording._served(asked, batch)
     assert raised.value.status is Status.CHEAT
+
+
+class Insatiable:
+    """A candidate's child that asks for nothing, for ever."""
+
+    opened = Reply(state="done", value={"jobs": [], "need": []})
+    lost = False
+
+    def __init__(self) -> None:
+        self.limits: list[float] = []
+
+    def __enter__(self) -> "Insatiable":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def ask(self, message: dict[str, Any], seconds: float) -> Reply:
+        self.limits.append(seconds)
+        sleep(0.02)
+        return self.opened
+
+
+def test_a_conversation_has_an_end(batch: Batch, monkeypatch: pytest.MonkeyPatch) -> None:
+    child = Insatiable()
+    monkeypatch.setattr(recording, "open_worker", lambda *_: child)
+    batch._end = monotonic() + 0.3
+    with batch, pytest.raises(Unfinished) as raised:
+        recording._converse({}, batch)
+    assert raised.value.status is Status.TIMEOUT and 0 < len(child.limits) <= 15
+    assert all(0 < limit <= 0.3 for limit in child.limits) and child.limits == sorted(child.limits, reverse=True)
 
 
 SEEN: dict[str, Any] = {
