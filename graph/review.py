@@ -30,7 +30,8 @@ def review_stage(state: StageState, config: RunnableConfig) -> Update:
     answer = put(on_stage(state, decided), state["run_dir"], config)
     if answer and answer.action is Action.HINT:
         nothing: Update = dict.fromkeys(("decided", "plan", "draft", "diagnosis", "stopped"))
-        return {**nothing, "repair": 0, "searching": False, "hints": (*state.get("hints", ()), answer.text)}
+        anew: Update = {"round": state["round"] + 1, "repair": 0, "searching": False}  # a round is asked about once
+        return {**nothing, **anew, "hints": (*state.get("hints", ()), answer.text)}
     if answer and answer.action is Action.REFUSE:
         before = state["opened_with"]
         return {"ledger": (refused(decided, answer, before),), "incumbent": Overwrite(before)}

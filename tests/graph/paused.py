@@ -32,6 +32,7 @@ class Scripted:
 
     def __init__(self) -> None:
         self.work: list[str] = []
+        self.places: list[tuple[str, str, int, int]] = []
         self.hints: dict[str, tuple[str, ...]] = {}
 
     def play(self, patch: pytest.MonkeyPatch) -> None:
@@ -52,7 +53,7 @@ class Scripted:
 
     def profile(self, state: StageState) -> Update:
         self._note("profile", state)
-        worth_it = state["round"] == 0 or len(state.get("hints", ())) >= state["round"]
+        worth_it = len(state.get("attempts", ())) < 1 + len(state.get("hints", ()))
         return {"plan": Plan(worth_it=worth_it, change=f"change {state['round']}", why="nothing left")}
 
     def judge(self, problem: Any, source: str, *args: Any, **kwargs: Any) -> Evaluation:
@@ -61,6 +62,7 @@ class Scripted:
 
     def _note(self, role: str, state: StageState) -> None:
         self.work.append(f"{role} {state['branch']}")
+        self.places.append((role, state["branch"], state["round"], state["repair"]))
         self.hints[state["branch"]] = tuple(state.get("hints", ()))
 
 

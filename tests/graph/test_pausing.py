@@ -128,6 +128,7 @@ def test_a_hint_on_a_decision_is_worth_one_round_more(run, agents):
     after = run.questions["seed-1"]
     assert agents.work.count("code seed-1") == 2 and agents.hints["seed-1"] == ("two passes",)
     assert (before["number"], after["number"], after["hints"]) == (0, 1, ["two passes"])
+    assert len(set(agents.places)) == len(agents.places), "or an answer would be taken for that to another question"
     assert len(after["decision"]["tried"]) == 2 and "seed-1" not in run.ledger
     run.finish()
     assert run.ledger["seed-1"].hints == ("two passes",)
