@@ -62,7 +62,7 @@ def check_priced(settings: Settings) -> None:
         return
     for role in ROLES:
         backbone = settings.backbone(role)
-        if not backbone.is_rulebook and price_of(backbone) is None:
+        if not backbone.is_rulebook and not backbone.is_replay and price_of(backbone) is None:
             where = f" at {urlsplit(backbone.base_url).hostname}" if backbone.base_url else ""
             raise UserError(f"--max-usd needs a price for {backbone.model}{where}: add one to {own_table()}")
 
