@@ -108,6 +108,10 @@ class StaticProfile(Record):
     launches: tuple[Launch, ...]
     torch_ops: tuple[str, ...] = Field((), description="Compute that PyTorch, not the candidate's Triton, does")
     torch_share: float = Field(0.0, ge=0, le=1, description="Predicted share of the GPU time that it takes to compute")
+    torch_ms: float | None = Field(
+        None, ge=0, description="Predicted GPU time of all that PyTorch does, moving data too; None of older profiles"
+    )
+    unlisted_ms: float = Field(0.0, ge=0, description="Predicted GPU time of launches that are not listed")
     estimate_ms: float = Field(description="Predicted time of a forward pass, for ranking only")
     bottleneck: str = Field(description="memory, compute, latency, launch, spills or occupancy")
 

@@ -18,7 +18,7 @@ VERSION = 8
 LEAST_MS = 0.0015
 """GPU time of the smallest kernel."""
 KEPT = 64
-"""Kinds of launches a profile lists; the estimate counts all of them."""
+"""Kinds of launches a profile lists, those that take longest; the estimate counts all of them."""
 
 
 def static_profile(problem: Problem, source: str, device: Device, policy: Policy, store: Store) -> StaticProfile:
@@ -47,12 +47,15 @@ def _profile(problem: Problem, source: str, device: Device, policy: Policy, stor
         if prediction.occupancy.blocks == 0:
             raise CandidateError(Status.COMPILE_ERROR, f"not one block of {launch.kernel} fits a multiprocessor")
     calls = [seen.calls for seen in recording.launches]
-    kept = zip(recording.launches[:KEPT], predictions[:KEPT], strict=True)
+    times = [n * on_gpu(prediction.ms) for n, prediction in zip(calls, predictions, strict=True)]
+    kept = sorted(sorted(range(len(times)), key=lambda at: -calls[at] * predictions[at].ms)[:KEPT])
     return StaticProfile(
         target=device.target,
-        launches=tuple(_launch(recording, seen, prediction, source) for seen, prediction in kept),
+        launches=tuple(_launch(recording, recording.launches[at], predictions[at], source) for at in kept),
         torch_ops=tuple(op.name for op in operators),
-        torch_share=_torch_share(predictions, calls, operators, torch_ms),
+        torch_share=_torch_share(sum(times), operators, torch_ms),
+        torch_ms=sum(map(on_gpu, torch_ms)),
+        unlisted_ms=sum(ms for at, ms in enumerate(times) if at not in kept),
         estimate_ms=sum(n * prediction.ms for n, prediction in zip(calls, predictions, strict=True)) + sum(torch_ms),
         bottleneck=_bottleneck(predictions, calls, torch_ms),
     )
@@ -96,13 +99,14 @@ def _launch(recording: Recording, seen: Seen, prediction: Prediction, source: st
     )
 
 
-def _torch_share(
-    predictions: list[Prediction], calls: list[int], operators: list[TorchFacts], torch_ms: list[float]
-) -> float:
-    """Of the predicted GPU time, without what launching costs the host. Copies and fills are on neither side."""
-    own = sum(n * max(LEAST_MS, each.ms - LAUNCH_MS) for n, each in zip(calls, predictions, strict=True))
-    theirs = [ms for op, ms in zip(operators, torch_ms, strict=True) if computes(op.name)]
-    other = sum(max(LEAST_MS, ms - LAUNCH_MS) for ms in theirs)
+def on_gpu(predicted_ms: float) -> float:
+    """GPU time of one launch, without what starting it costs the host."""
+    return max(LEAST_MS, predicted_ms - LAUNCH_MS)
+
+
+def _torch_share(own: float, operators: list[TorchFacts], torch_ms: list[float]) -> float:
+    """Of the predicted GPU time. Copies and fills are on neither side."""
+    other = sum(on_gpu(ms) for op, ms in zip(operators, torch_ms, strict=True) if computes(op.name))
     return other / (own + other) if other else 0.0
 
 

@@ -6,7 +6,7 @@ It costs nothing. Counters, and times of a candidate without a verdict, are for 
 from egg.state.evaluation import Evaluation, Launch, StaticProfile
 from egg.state.ownership import KernelTime, Ownership
 from egg.state.profile import KernelProfile, Profile
-from egg.tools.compile import LEAST_MS
+from egg.tools.compile import LEAST_MS, on_gpu
 from egg.tools.estimate import LAUNCH_MS
 
 NOT_TRACED = "nothing was traced on a GPU: times are predicted from what compiling tells"
@@ -46,11 +46,9 @@ def of_trace(static: StaticProfile, ownership: Ownership) -> Profile:
 
 def estimated(static: StaticProfile, note: str = NOT_TRACED) -> Profile:
     """By predicted times, without what starting a kernel costs the host."""
-    times = [launch.calls * max(LEAST_MS, launch.estimate_ms - LAUNCH_MS) for launch in static.launches]
-    left = static.estimate_ms - sum(launch.calls * launch.estimate_ms for launch in static.launches)
-    theirs = max(0.0, left - LAUNCH_MS * len(static.torch_ops)) if static.torch_ops else 0.0
-    theirs = max(theirs, LEAST_MS * len(static.torch_ops))
-    total = sum(times) + theirs
+    times = [launch.calls * on_gpu(launch.estimate_ms) for launch in static.launches]
+    theirs = _torch_ms(static)
+    total = sum(times) + static.unlisted_ms + theirs
     kernels = [
         KernelProfile(
             kernel=launch.kernel,
@@ -71,6 +69,15 @@ def estimated(static: StaticProfile, note: str = NOT_TRACED) -> Profile:
         )
     kernels.sort(key=lambda kernel: -kernel.ms)
     return Profile(target=static.target, kernels=tuple(kernels), total_ms=total, source="estimate", note=note)
+
+
+def _torch_ms(static: StaticProfile) -> float:
+    if static.torch_ms is not None:
+        return static.torch_ms
+    if not static.torch_ops:
+        return 0.0
+    left = static.estimate_ms - sum(launch.calls * launch.estimate_ms for launch in static.launches)
+    return max(0.0, left - LAUNCH_MS * len(static.torch_ops), LEAST_MS * len(static.torch_ops))
 
 
 def _launch(static: StaticProfile, kernel: KernelTime) -> Launch | None:

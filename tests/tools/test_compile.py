@@ -6,11 +6,12 @@ import pytest
 
 from egg.state.evaluation import StaticProfile, Status
 from egg.state.settings import Policy
-from egg.tools.compile import static_profile
+from egg.tools.compile import KEPT, static_profile
 from egg.tools.device import detect_device
 from egg.tools.errors import CandidateError
 from egg.tools.place import useful_bytes
 from egg.tools.store import Store
+from egg.tools.verdict_profile import estimated
 from tests.tools.profiled import DESCRIBED, DOUBLING, PRODUCT, SCALE, candidate, problem
 
 
@@ -82,6 +83,23 @@ return y
 def test_no_launch_at_all_is_a_profile_without_launches(tmp_path: Path) -> None:
     found = profile(candidate("", "return torch.relu(self.fc(x))"), tmp_path)
     assert found.launches == () and found.torch_ops == ("addmm", "relu")
+
+
+def test_of_many_launches_the_longest_are_listed_in_their_order(tmp_path: Path) -> None:
+    forward = """
+y = torch.empty_like(x)
+for grid in (*range(1, 41), 500, *range(41, 81), 512):
+    double[(grid,)](x, y, x.numel(), BLOCK=1024)
+return torch.relu(y)
+"""
+    found = profile(candidate(SCALE, forward), tmp_path)
+    grids = [launch.grid[0] for launch in found.launches]
+    order = (*range(1, 41), 500, *range(41, 81), 512)
+    assert len(grids) == KEPT and {500, 512} < {*grids} and grids == sorted(grids, key=order.index)
+    told = estimated(found)
+    theirs = next(kernel for kernel in told.kernels if not kernel.own)
+    assert found.unlisted_ms > 0 and theirs.ms == found.torch_ms and theirs.kernel == "PyTorch: relu"
+    assert told.total_ms == pytest.approx(sum(kernel.ms for kernel in told.kernels) + found.unlisted_ms)
 
 
 def test_an_empty_grid_launches_nothing(tmp_path: Path) -> None:

@@ -37,6 +37,13 @@ def test_predicted_times_leave_out_what_starting_costs() -> None:
     assert abs(sum(kernel.share for kernel in found.kernels) - 1) < 1e-9
 
 
+def test_what_pytorch_takes_is_what_was_predicted_of_it() -> None:
+    """Not what is left: launches that are not listed are in the estimate, too."""
+    known = STATIC.model_copy(update={"torch_ms": 0.02, "unlisted_ms": 0.05, "estimate_ms": 9.0})
+    found = of_verdict(verdict(profile=known))
+    assert found and found.kernels[-1].ms == 0.02 and abs(found.total_ms - (0.5 + 0.6 + 0.02 + 0.05)) < 1e-9
+
+
 def test_traced_times_are_joined_with_what_compiling_told() -> None:
     kernels = (
         KernelTime(name="stream", ms=0.6, calls=2, own=True),
