@@ -43,6 +43,8 @@ LIMITS = {
     "gfx942": Limits(64 * KIB, 64 * KIB, 2048, 16, 128 * KIB),
 }
 
+WITHOUT_FP8 = ("sm_80", "sm_86")
+
 # The first product of a target is the one `--target` stands for.
 SHEETS = (
     Sheet("NVIDIA A100-SXM4-80GB", "sm_80", 108, 40 * MIB, 80 * GIB, 2.039e12, 19.5e12, 156e12, 312e12, 624e12),
@@ -77,6 +79,12 @@ def of_name(name: str, target: str) -> Sheet | None:
 
 
 def peaks(sheet: Sheet, share: float = 1.0) -> dict[str, float]:
-    """FLOP/s by precision of a share of the product's multiprocessors."""
+    """FLOP/s by precision of a share of the product's multiprocessors.
+
+    fp8 is as fast as int8, but half that on GeForce, whose matrix units sum in fp32 at half their rate (NVIDIA Ada GPU
+    architecture, appendix A); targets without units for it have none, and do it as fp16.
+    """
     rates = {"fp32": sheet.fp32, "tf32": sheet.tf32, "fp16": sheet.half, "bf16": sheet.half, "int8": sheet.int8}
+    if sheet.target not in WITHOUT_FP8:
+        rates["fp8"] = sheet.int8 / 2 if "GeForce" in sheet.name else sheet.int8
     return {name: rate * share for name, rate in rates.items()}

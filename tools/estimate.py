@@ -167,7 +167,7 @@ def _demand(device: Device, launch: LaunchFacts, resident: Occupancy) -> Demand:
         reached = OLD_MMA_ON_HOPPER
     fed = effort.product_fed / effort.product if effort.product else 1.0
     matrix = sum(
-        flops / (device.peak[unit] * (REACHED["none"] if unit == "fp32" else reached / fed))
+        flops / (device.peak.get(unit, device.peak["fp16"]) * (REACHED["none"] if unit == "fp32" else reached / fed))
         for unit, flops in launch.dots.items()
         if unit != "fp32" or launch.effort is None  # else it is among the instructions
     )

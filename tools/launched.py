@@ -12,7 +12,7 @@ Size = Annotated[int, Field(ge=1, lt=1 << 31)]
 Amount = Annotated[float, Field(ge=0, le=1e100, allow_inf_nan=False)]
 """What an honest count may be, and the estimate can reckon with."""
 Turns = Annotated[float, Field(ge=0, le=1e20, allow_inf_nan=False)]
-Unit = Literal["fp32", "tf32", "fp16", "bf16", "int8"]
+Unit = Literal["fp32", "tf32", "fp16", "bf16", "fp8", "int8"]
 
 
 class Job(Record):

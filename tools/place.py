@@ -12,6 +12,9 @@ from egg.state.profile import KernelProfile, Profile
 from egg.state.settings import Policy
 from egg.tools.roofline import roofline_ms
 
+INSTEAD = {"fp8": "fp16"}
+"""Whose units do the products of a precision that has none of its own."""
+
 
 def place(kernel: KernelProfile, device: Device, ceilings: Ceilings) -> Place | None:
     """One kernel's place; None for one of which neither bytes nor FLOPs are known, or that took no time.
@@ -82,7 +85,8 @@ def counter(kernel: KernelProfile, name: str) -> float | None:
 
 def matrix_rate(precision: str, device: Device, ceilings: Ceilings) -> float:
     """FLOP/s at best; 0 where nobody knows."""
-    return finite(ceilings.matrix).get(precision) or device.peak.get(precision) or device.peak.get("fp32", 0.0)
+    rates = device.peak | finite(ceilings.matrix)
+    return rates.get(precision) or rates.get(INSTEAD.get(precision, "fp32")) or rates.get("fp32", 0.0)
 
 
 def finite(amounts: dict[str, float]) -> dict[str, float]:

@@ -224,7 +224,7 @@ def _dot(rest: str, tensors: list[tuple[str, str]], often: float, work: Work) ->
     if left[1] == "f32" and asked:
         precision, passes = PRODUCTS.get(asked.group(1), ("fp32", 1))
     if left[1].startswith("f8"):
-        precision = "int8"
+        precision = "fp8"
     assert depth > 0
     work.dots[precision] += flops * passes * often
 

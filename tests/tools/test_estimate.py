@@ -63,6 +63,13 @@ def test_a_stream_is_bound_by_memory_and_near_its_rate() -> None:
     assert (1 << 28) / 4.8e12 * 1e3 < predicted.ms < 2 * (1 << 28) / 4.8e12 * 1e3
 
 
+def test_eighths_are_quicker_than_halves_where_there_are_units_for_them() -> None:
+    eighths, halves = (PRODUCT.model_copy(update={"dots": {unit: 1e12}}) for unit in ("fp8", "fp16"))
+    assert ms(eighths) < ms(halves)
+    older = detect_device("sm_80")
+    assert predict(older, eighths).ms == predict(older, halves).ms
+
+
 def test_a_loop_without_loads_waits_for_none() -> None:
     once = Effort(instructions=19_000.0, global_bytes=2048.0, accesses=2.0)  # an H200 takes 0.24 ms for this one
     shape = {"grid": (300, 1, 1), "warps": 32, "registers": 16, "load_bytes": 4.9e6, "store_bytes": 4.9e6}

@@ -8,6 +8,7 @@ from egg.state.place import Place
 from egg.state.problem import TensorSpec, Workload
 from egg.state.profile import KernelProfile, Profile
 from egg.state.settings import Policy
+from egg.tools.device import detect_device
 from egg.tools.diagnosis import diagnose
 from egg.tools.place import place, place_forward
 from tests.tools.test_bottleneck import DATASHEET, H200, MEASURED, PRODUCT, STREAM, kernel
@@ -41,6 +42,17 @@ def test_a_product_stands_under_the_ceiling_of_its_precision() -> None:
     assert at and (at.ceiling, at.precision) == ("compute", "tf32")
     assert at.compute == pytest.approx((1.4e11 / 4e14 + 1.6e7 / 5e13) / 0.5e-3)
     assert at.told() == "at 70 % of the tf32 arithmetic ceiling"
+
+
+def test_a_product_of_eighths_is_held_against_eighths_or_what_does_them() -> None:
+    launch = PRODUCT.model_copy(update={"flops": {"fp8": 1.4e11}})
+    rates = MEASURED.model_copy(update={"matrix": MEASURED.matrix | {"int8": 1.9e15, "fp8": 1.4e15}})
+    known = place(kernel(launch, 0.2), H200, rates)
+    assert known and (known.precision, known.compute) == ("fp8", pytest.approx(0.5))
+    older = detect_device("sm_80")
+    assert "fp8" not in older.peak and H200.peak["fp8"] == H200.peak["int8"]
+    halves = place(kernel(launch, 0.4), older, rates.model_copy(update={"matrix": {"fp16": 7e14}}))
+    assert halves and halves.compute == pytest.approx(0.5)
 
 
 def test_calls_share_the_time_and_an_estimate_is_called_one() -> None:

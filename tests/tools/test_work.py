@@ -38,6 +38,8 @@ def test_half_precision_inputs_name_their_unit() -> None:
     halves = PRODUCT.replace("xf32> * tensor<32x64xf32>", "xf16> * tensor<32x64xf16>")
     halves = halves.replace(", inputPrecision = tf32x3", "")
     assert count_work(halves, {"K": 32}, (1,)).dots == {"fp16": 2 * 128 * 64 * 32}
+    eighths = halves.replace("xf16> * tensor<32x64xf16>", "xf8E4M3FN> * tensor<32x64xf8E4M3FN>")
+    assert count_work(eighths, {"K": 32}, (1,)).dots == {"fp8": 2 * 128 * 64 * 32}
     plain = PRODUCT.replace(", inputPrecision = tf32x3", "")
     assert count_work(plain, {"K": 32}, (1,)).dots == {"fp32": 2 * 128 * 64 * 32}
 
