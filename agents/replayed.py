@@ -9,11 +9,13 @@ from os.path import commonprefix
 from pathlib import Path
 from typing import Any
 
+from egg.agents.exchange import FILE as EXCHANGES
 from egg.agents.exchange import Exchange, ExchangeLog
 from egg.state.backbone import Backbone
 from egg.state.errors import UserError
 from egg.tools.clock import stand_at
 from egg.tools.folders import runs_dir
+from egg.tools.kept import FILE as RESULTS
 from egg.tools.kept import mark_of
 from egg.tools.redaction import redacted
 
@@ -53,9 +55,10 @@ def recording(name: str) -> Path:
         raise UserError(f"no run {name or 'named'} to replay: give its id in {runs_dir()}, or its folder")
     if mark := mark_of(folder):
         raise UserError(f"{name} is a replay itself: replay {mark.recording}, the run that it is of")
-    if not ExchangeLog(folder).path.exists():
-        why = "was made before runs could be replayed" if (folder / "exchanges").is_dir() else "asked no model"
-        raise UserError(f"{name} {why}: it holds no exchanges.jsonl")
+    if not any((folder / file).exists() for file in (EXCHANGES, RESULTS)):
+        older = (folder / "exchanges").is_dir() or (folder / "evidence.json").exists()
+        why = "was made before runs could be replayed" if older else "is no run's folder"
+        raise UserError(f"{name} {why}: it holds no {EXCHANGES}")
     return folder
 
 
