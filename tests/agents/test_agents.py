@@ -137,6 +137,12 @@ def test_what_other_branches_spend_counts(scripted: Script, state: AgentState) -
     )
 
 
+def test_an_agent_reads_what_a_person_told_its_stage(scripted: Script, state: AgentState) -> None:
+    model = scripted(SUBMIT)
+    code(model, AgentState(**{**state, "hints": ("mind the tail",)}))
+    assert "A person who watches this run says to you:\n- mind the tail" in model.seen[0][1].text
+
+
 def test_the_profile_agent_submits_a_plan(scripted: Script, state: AgentState) -> None:
     plan = {"bottleneck": "memory", "change": "BLOCK 1024", "expected_gain": 0.2, "why": "fewer waves"}
     model = scripted(call("submit_plan", **{**plan, "expected_gain": 20}), call("submit_plan", **plan))

@@ -2,23 +2,32 @@
 
 import pytest
 
+from egg.graph.decide import decision
 from egg.graph.routes import (
+    after_ask,
+    after_choose,
     after_code,
+    after_confirm,
     after_debug,
     after_judge,
     after_open,
     after_profile,
+    after_review,
+    after_run_review,
     after_search,
+    after_settle,
     enter,
     exhausted,
     next_round,
     seeds,
 )
-from egg.graph.stage import abandon
+from egg.graph.stage import abandon, settle
 from egg.graph.stages import MAPPING, SEED
 from egg.state.evaluation import Status
+from egg.state.ledger import Review
+from egg.state.pause import Action
 from egg.state.plan import Diagnosis, Plan
-from egg.state.settings import Settings
+from egg.state.settings import Limits, Settings
 from egg.state.usage import Spend, Usage
 from tests.graph.make import BROKE, WORKLOAD, candidate, run_state, stage_state
 
@@ -37,6 +46,29 @@ BROKEN = candidate(status=Status.MISMATCH)
 )
 def test_after_open(state, node):
     assert after_open(state) == node
+
+
+@pytest.mark.parametrize(("pause", "before", "after"), [("never", 0, 0), ("stages", 1, 0), ("decisions", 0, 1)])
+def test_a_person_is_asked_when_the_settings_say_so(pause, before, after):
+    settings = Settings(pause=pause)
+    assert (after_open(stage_state(settings=settings)) == "ask") == before
+    settled = settle(stage_state(settings=settings, run_dir="r"))
+    assert (after_settle(settled) == "review") == after == ("ledger" not in settled)
+    broke = Settings(pause=pause, limits=Limits(calls=0))
+    assert after_open(stage_state(settings=broke)) == "settle"
+
+
+def test_after_a_person_was_asked():
+    assert after_ask(stage_state()) == after_open(stage_state())
+    assert after_ask(stage_state(left_out=Review(action=Action.REFUSE))) == "settle"
+    line = decision(stage_state())
+    assert after_review(stage_state(decided=line)) == "__end__"
+    assert after_review(stage_state(decided=None, hints=("h",), round=MAPPING.rounds)) == "profile"
+    assert after_choose(run_state(decided=line)) == after_confirm(run_state(decided=line)) == "review"
+    [send] = after_run_review(run_state(decided=None, incumbent=candidate()))
+    assert send.node == "mapping"
+    assert after_run_review(run_state(decided=None, incumbent=None)) == "confirm"
+    assert after_run_review(run_state(decided=None, outcome="any")) == after_confirm(run_state()) == "report"
 
 
 def test_after_search():
