@@ -10,15 +10,14 @@ from egg.state.profile import Profile
 from egg.state.settings import Policy
 from egg.state.stage import Group
 from egg.tools.bottleneck import classify
-from egg.tools.place import place, place_forward
+from egg.tools.place import place_forward, placed
 
 
 def diagnose(profile: Profile, workload: Workload, device: Device, policy: Policy, ceilings: Ceilings) -> Profile:
     """Place it and its kernels under the roofline and name the bottlenecks. Pure."""
-    forward = place_forward(profile, workload, device, policy, ceilings)
-    kernels = tuple(kernel.model_copy(update={"place": place(kernel, device, ceilings)}) for kernel in profile.kernels)
+    forward, profile = place_forward(profile, workload, device, policy, ceilings), placed(profile, device, ceilings)
     bottlenecks = classify(profile, device, ceilings, forward)
-    return profile.model_copy(update={"kernels": kernels, "forward": forward, "bottlenecks": bottlenecks})
+    return profile.model_copy(update={"forward": forward, "bottlenecks": bottlenecks})
 
 
 def nothing_left(

@@ -43,6 +43,12 @@ def place(kernel: KernelProfile, device: Device, ceilings: Ceilings) -> Place | 
     )
 
 
+def placed(profile: Profile, device: Device, ceilings: Ceilings) -> Profile:
+    """The profile with a place for each kernel that can have one."""
+    kernels = tuple(kernel.model_copy(update={"place": place(kernel, device, ceilings)}) for kernel in profile.kernels)
+    return profile.model_copy(update={"kernels": kernels})
+
+
 def place_forward(
     profile: Profile, workload: Workload, device: Device, policy: Policy, ceilings: Ceilings
 ) -> Place | None:

@@ -15,6 +15,7 @@ from egg.state.profile import KernelProfile, Profile
 from egg.state.stage import GROUPS
 from egg.tools.bottleneck import classify
 from egg.tools.device import detect_device
+from egg.tools.place import placed
 
 H200 = detect_device("sm_90")
 MEASURED = Ceilings(
@@ -48,7 +49,7 @@ def found(*kernels: KernelProfile, ceilings: Ceilings = MEASURED, forward: Place
     total = sum(k.ms for k in kernels)
     shared = tuple(k.model_copy(update={"share": min(1.0, k.ms / total) if total else 0.0}) for k in kernels)
     profile = Profile(target="sm_90", kernels=shared, total_ms=total, source="times")
-    return list(classify(profile, H200, ceilings, forward))
+    return list(classify(placed(profile, H200, ceilings), H200, ceilings, forward))
 
 
 def only(*kernels: KernelProfile, **given: object) -> Bottleneck:
@@ -192,6 +193,12 @@ def test_an_estimate_is_never_at_the_ceiling() -> None:
     assert bottleneck.kind is K.MEMORY_BANDWIDTH and bottleneck.evidence[0].source == "static"
 
 
+def test_a_kernels_place_is_taken_as_it_was_given() -> None:
+    at = Place(ms=0.6, measured=True, bytes=2e9, flops=0, memory=0.95, compute=0.0, ceilings="measured")
+    profile = Profile(target="sm_90", kernels=(kernel(STREAM, 0.6, place=at),), total_ms=0.6, source="times")
+    assert [bottleneck.kind for bottleneck in classify(profile, H200, MEASURED)] == [K.AT_CEILING]
+
+
 def test_many_short_kernels_are_bound_by_being_started() -> None:
     first, *rest = found(*(kernel(STREAM.model_copy(update={"kernel": f"k{n}"}), 0.002) for n in range(3)))
     assert (first.kind, first.kernel, first.stage) == (K.LAUNCH_BOUND, "", "structure")
@@ -250,7 +257,7 @@ kernels = st.builds(
 @given(st.lists(kernels, max_size=4), st.floats(0, 1e6), st.sampled_from([MEASURED, DATASHEET]))
 def test_whatever_the_figures(given_: list[KernelProfile], total: float, ceilings: Ceilings) -> None:
     profile = Profile(target="sm_90", kernels=tuple(given_), total_ms=total, source="counters")
-    bottlenecks = classify(profile, H200, ceilings)
+    bottlenecks = classify(placed(profile, H200, ceilings), H200, ceilings)
     shares = [bottleneck.share for bottleneck in bottlenecks]
     assert shares == sorted(shares, reverse=True)
     for bottleneck in bottlenecks:
@@ -261,14 +268,17 @@ def test_whatever_the_figures(given_: list[KernelProfile], total: float, ceiling
             beyond = evidence.value - evidence.threshold
             assert beyond >= 0 if evidence.side == "at least" else beyond <= 0
         assert "nan" not in bottleneck.told() and "inf" not in bottleneck.told()
-    assert bottlenecks == classify(profile, H200, ceilings)
+    assert bottlenecks == classify(placed(profile, H200, ceilings), H200, ceilings)
 
 
 @given(kernels, st.sampled_from([MEASURED, DATASHEET]))
 def test_a_librarys_kernel_is_only_mended_by_structure(given_: KernelProfile, ceilings: Ceilings) -> None:
     theirs = given_.model_copy(update={"own": False})
     profile = Profile(target="sm_90", kernels=(theirs,), total_ms=1.0, source="times")
-    assert {bottleneck.stage for bottleneck in classify(profile, H200, ceilings)} <= {None, "structure"}
+    assert {bottleneck.stage for bottleneck in classify(placed(profile, H200, ceilings), H200, ceilings)} <= {
+        None,
+        "structure",
+    }
 
 
 @given(launches, st.floats(0.01, 100), st.sampled_from([MEASURED, DATASHEET]))

@@ -11,6 +11,7 @@ from egg.state.settings import Policy
 from egg.tools.bottleneck import classify
 from egg.tools.ceilings import ceilings
 from egg.tools.device import detect_device
+from egg.tools.place import placed
 from egg.tools.profile import profile_forward
 from egg.tools.store import Store
 from tests.tools.bottlenecked import BUILT, CANDIDATE, COUNTED, problem
@@ -18,7 +19,8 @@ from tests.tools.bottlenecked import BUILT, CANDIDATE, COUNTED, problem
 
 def recognised(profile: Profile, device: Device) -> dict[str, set[BottleneckKind]]:
     found: dict[str, set[BottleneckKind]] = {name: set() for name in BUILT}
-    for bottleneck in classify(profile, device, ceilings(device)):
+    rates = ceilings(device)
+    for bottleneck in classify(placed(profile, device, rates), device, rates):
         if bottleneck.kernel in found:
             found[bottleneck.kernel].add(bottleneck.kind)
     return found

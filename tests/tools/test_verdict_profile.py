@@ -6,6 +6,7 @@ from egg.state.ownership import KernelTime, Ownership
 from egg.state.profile import Profile
 from egg.tools.bottleneck import classify
 from egg.tools.estimate import LAUNCH_MS
+from egg.tools.place import placed
 from egg.tools.verdict_profile import of_verdict
 from tests.tools.test_bottleneck import H200, MEASURED, PRODUCT, STREAM
 
@@ -83,7 +84,7 @@ def test_work_that_is_not_known_to_be_a_kernels_never_puts_it_at_its_ceiling() -
     both = KernelTime(name="stream", ms=0.48, calls=2, own=True)
     (kernel,) = (profile := traced(both, launches=(LARGE, SMALL))).kernels
     assert kernel.launch is None
-    assert K.AT_CEILING not in [found.kind for found in classify(profile, H200, MEASURED)]
+    assert K.AT_CEILING not in [found.kind for found in classify(placed(profile, H200, MEASURED), H200, MEASURED)]
     alike = LARGE.model_copy(update={"calls": 3, "options": {"maxnreg": "64"}})
     assert traced(both, launches=(LARGE, alike)).kernels[0].launch == LARGE
     same_grid = SMALL.model_copy(update={"grid": LARGE.grid})

@@ -23,7 +23,11 @@ class Case(NamedTuple):
     kernel: KernelProfile
     device: Device
     ceilings: Ceilings
-    place: Place | None
+
+    @property
+    def place(self) -> Place | None:
+        """Under the roofline."""
+        return self.kernel.place
 
     def bottleneck(
         self, kind: BottleneckKind, stage: Group | None, *evidence: Evidence, limiter: str = ""

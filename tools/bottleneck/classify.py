@@ -19,7 +19,6 @@ from egg.tools.bottleneck.case import Case, Origin, least, most, percent
 from egg.tools.bottleneck.causes import causes
 from egg.tools.bottleneck.resources import reread, unused, used
 from egg.tools.estimate import LAUNCH_MS
-from egg.tools.place import place
 
 AT_CEILING = 92.0
 """% of a ceiling from which on there is nothing left to gain."""
@@ -31,14 +30,14 @@ def classify(
     """The bottlenecks of a profile: of the whole pass, then of its kernels, the one that takes longest first.
 
     Args:
-        profile: the kernels of one forward pass.
+        profile: the kernels of one forward pass, placed under the same ceilings.
         device: the GPU that it is of.
         ceilings: how fast that is at best.
         forward: the place of the whole pass, if what the problem needs is known.
     """
     found = _of_pass(profile, forward)
     for kernel in profile.kernels:
-        found += _of_kernel(Case(kernel, device, ceilings, place(kernel, device, ceilings)))
+        found += _of_kernel(Case(kernel, device, ceilings))
     return tuple(sorted(found, key=lambda bottleneck: -bottleneck.share))
 
 
