@@ -72,6 +72,8 @@ def ask(
             raise
         if isinstance(known, ProviderFault):
             known.spend = request.given_up()
+        elif unsure := request.failed.unsure:  # the run ends here, and no bill is kept of it
+            known.args = (f"{known} ({unsure} request{'s' * (unsure > 1)} without an answer may be billed)",)
         raise known from fault
     raise AssertionError("tenacity either returns or raises")
 

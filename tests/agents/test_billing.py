@@ -115,6 +115,13 @@ def test_a_fault_that_lasts_carries_its_bill(server: OpenAIServer) -> None:
     assert spend.unsure_tokens == 5 * counted(MESSAGES, [], None).sent
 
 
+def test_a_fault_that_ends_the_run_says_what_may_be_billed(server: OpenAIServer) -> None:
+    settings = Settings(model="openai:tiny", base_url=server.url)
+    server.replies = [{"status": 504, **NOW}, {"delay": 1.0, **GOOD}, {"status": 401}]
+    with pytest.raises(UserError, match=r"refused the key.* \(2 requests without an answer may be billed\)"):
+        ask(chat_model(settings, "code"), MESSAGES, settings.backbone("code"))
+
+
 def test_what_was_never_sent_is_not_billed(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -122,7 +129,7 @@ def test_what_was_never_sent_is_not_billed(monkeypatch: pytest.MonkeyPatch) -> N
     settings = Settings(model="openai:gpt-5.1", base_url=f"http://127.0.0.1:{port}/v1")
     requests: list[Request] = []
     monkeypatch.setattr("egg.agents.provider.Request", lambda *a: requests.append(Request(*a)) or requests[-1])
-    with pytest.raises(UserError, match="cannot reach"):
+    with pytest.raises(UserError, match="cannot reach .* and the network$"):
         ask(chat_model(settings, "code"), MESSAGES, settings.backbone("code"))
     assert requests[0].failed.failed > 0 and requests[0].failed.unsure == 0
 
