@@ -50,7 +50,7 @@ def intake(state: RunInput, config: RunnableConfig) -> RunState:
         what = f"cannot write the run folder {run_dir}: {error.strerror}"
         raise UserError(f"{what}; choose another with --run-dir") from None
     store = Store(run_dir)
-    taken = store.witness("intake", {}, Intake, lambda: found or _checked(state))
+    taken = store.witness("intake", {}, Intake, lambda: found or _checked(state), anew=True)
     return RunState(
         run_dir=run_dir,
         settings=taken.settings,

@@ -83,16 +83,27 @@ def mark_of(run_dir: str | Path) -> Mark | None:
 
 
 def note(run_dir: Path, kind: str, key: str, version: Any, outcome: Record | CandidateError, gpu_ms: int = 0) -> None:
-    """Keep an answer, once. The first of a question counts: it is what the run went on with."""
-    if any((result.kind, result.key) == (kind, key) for result in read(run_dir / FILE, Result)):
-        return
+    """Keep an answer. The last of a question counts: it is what the run went on with."""
     result = Result(kind=kind, key=key, version=version, elapsed_ms=elapsed(str(run_dir), 0), gpu_ms=gpu_ms)
     if isinstance(outcome, CandidateError):
         failure = Failure(status=outcome.status, feedback=outcome.feedback, faults=outcome.faults)
         result = result.model_copy(update={"failure": failure})
     else:
         result = result.model_copy(update={"answer": outcome.model_dump(mode="json")})
-    append(run_dir / FILE, redacted(result.model_dump(mode="json", exclude_none=True)))
+    line = Result.model_validate(redacted(result.model_dump(mode="json")))
+    before = _last(run_dir, kind, key)
+    if before is None or (before.answer, before.failure) != (line.answer, line.failure):
+        append(run_dir / FILE, line.model_dump(mode="json", exclude_none=True))
+
+
+def noted(run_dir: Path, kind: str, key: str, type_: type[R]) -> R | None:
+    """What this very run was told before it was killed, so that it goes on with the same.
+
+    Raises:
+        CandidateError: as it did then.
+    """
+    found = _last(run_dir, kind, key)
+    return _said(found, type_) if found else None
 
 
 def recall(run_dir: Path, mark: Mark, kind: str, key: str, type_: type[R]) -> R:
@@ -102,12 +113,21 @@ def recall(run_dir: Path, mark: Mark, kind: str, key: str, type_: type[R]) -> R:
         CandidateError: as it did then.
         NotRecorded: it never asked this.
     """
-    found = next((r for r in read(Path(mark.recording) / FILE, Result) if (r.kind, r.key) == (kind, key)), None)
+    found = _last(Path(mark.recording), kind, key)
     if found is None:
         what = f"the recording {mark.recording} holds no such {WORDS[kind]}"
         raise NotRecorded(f"{what}: this version of EGG asks for another, or the recording is not whole")
     stand_at(str(run_dir), found.elapsed_ms)
     book(found.gpu_ms)
-    if found.failure:
-        raise CandidateError(found.failure.status, found.failure.feedback, found.failure.faults)
-    return type_.model_validate(found.answer)
+    return _said(found, type_)
+
+
+def _last(run_dir: Path, kind: str, key: str) -> Result | None:
+    lines = reversed(read(run_dir / FILE, Result))
+    return next((line for line in lines if (line.kind, line.key) == (kind, key)), None)
+
+
+def _said(result: Result, type_: type[R]) -> R:
+    if result.failure:
+        raise CandidateError(result.failure.status, result.failure.feedback, result.failure.faults)
+    return type_.model_validate(result.answer)

@@ -67,10 +67,14 @@ class Store:
             self.keep(kind, key, record, time() - began)
             return record
 
-        return self.witness(kind, key, type_, found_or_made)
+        return self.witness(kind, key, type_, found_or_made, anew=True)
 
-    def witness(self, kind: str, key: dict[str, Any], type_: type[R], produce: Callable[[], R]) -> R:
+    def witness(
+        self, kind: str, key: dict[str, Any], type_: type[R], produce: Callable[[], R], *, anew: bool = False
+    ) -> R:
         """What `produce` returns, noted in the run's folder; in a replay, what was noted when it was recorded.
+
+        A run that was told before goes on with that after a kill, unless `anew`.
 
         Raises:
             NotRecorded: in a replay, if it was not.
@@ -80,6 +84,8 @@ class Store:
         question = digest({name: part for name, part in key.items() if name not in kept.VERSIONS})
         if mark := kept.mark_of(self.run_dir):
             return kept.recall(self.run_dir, mark, kind, question, type_)
+        if not anew and (told := kept.noted(self.run_dir, kind, question, type_)) is not None:
+            return told
         version = [key[name] for name in kept.VERSIONS if name in key]
         held = held_ms()
         try:

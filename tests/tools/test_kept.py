@@ -67,6 +67,16 @@ def test_a_failure_is_the_same_failure(tmp_path: Path) -> None:
     assert (error.status, error.feedback, error.faults) == (Status.COMPILE_ERROR, "line 3", (fault,))
 
 
+def test_a_run_that_was_killed_goes_on_with_what_it_was_told(tmp_path: Path) -> None:
+    store = Store(tmp_path / "run", tmp_path / "cache")
+    assert store.witness("search", {"stage": "tiling"}, Time, measured).ms == 3.0
+    assert store.witness("search", {"stage": "tiling"}, Time, unmeasurable).ms == 3.0
+    store.witness("intake", {}, Time, measured, anew=True)
+    assert store.witness("intake", {}, Time, lambda: Time(ms=4.0), anew=True).ms == 4.0
+    again = replay_of(tmp_path / "run", tmp_path / "again")
+    assert again.witness("intake", {}, Time, unmeasurable).ms == 4.0, "what it went on with"
+
+
 def test_clock_and_gpu_time_are_the_recorded_ones(tmp_path: Path) -> None:
     def on_gpu() -> Time:
         with holding():
