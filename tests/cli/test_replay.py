@@ -1,4 +1,7 @@
-"""`egg replay` on the recording that comes with the code: the same, another, and nothing to replay."""
+"""`egg replay` on the recording that comes with the code: the same, another, and nothing to replay.
+
+What decides a run may be changed on purpose; then record it anew (docs/replay.md, "Recordings kept with code").
+"""
 
 import json
 import shutil
