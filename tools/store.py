@@ -52,9 +52,13 @@ class Store:
     found in the cache: it is how a run shows that nothing was measured twice.
     """
 
-    def __init__(self, run_dir: str | Path | None = None, cache: Path | None = None) -> None:
+    def __init__(
+        self, run_dir: str | Path | None = None, cache: Path | None = None, *, witnessing: bool = True
+    ) -> None:
         self.run_dir = Path(run_dir) if run_dir else None
         self.cache = cache or default_cache()
+        self.witnessing = witnessing
+        """False below a result that is noted as a whole: a search needs no line for each of its points."""
 
     def get(self, kind: str, key: dict[str, Any], type_: type[R], produce: Callable[[], R]) -> R:
         """The stored record for `key`, or what `produce` returns, stored whole or not at all."""
@@ -79,7 +83,7 @@ class Store:
         Raises:
             NotRecorded: in a replay, if it was not.
         """
-        if self.run_dir is None or kind not in kept.WORDS:
+        if self.run_dir is None or not self.witnessing or kind not in kept.WORDS:
             return produce()
         question = digest({name: part for name, part in key.items() if name not in kept.VERSIONS})
         if mark := kept.mark_of(self.run_dir):
