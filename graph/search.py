@@ -64,7 +64,7 @@ def _search(state: StageState) -> Searched:
             incumbent.source,
             state["device"],
             state["settings"].policy,
-            Store(state["run_dir"]),
+            Store(state["run_dir"], witnessing=False),
             workload=state["workload"],
             given=incumbent.space,
             group=group,

@@ -77,6 +77,13 @@ def test_a_run_that_was_killed_goes_on_with_what_it_was_told(tmp_path: Path) -> 
     assert again.witness("intake", {}, Time, unmeasurable).ms == 4.0, "what it went on with"
 
 
+def test_what_is_below_a_noted_result_is_not_noted(tmp_path: Path) -> None:
+    store = Store(tmp_path / "run", tmp_path / "cache", witnessing=False)
+    assert store.get("profile", {"source": "s"}, Time, measured).ms == 3.0
+    assert not (tmp_path / "run" / FILE).exists()
+    assert (tmp_path / "run" / "journal.jsonl").exists(), "the work was done all the same"
+
+
 def test_clock_and_gpu_time_are_the_recorded_ones(tmp_path: Path) -> None:
     def on_gpu() -> Time:
         with holding():
