@@ -120,7 +120,7 @@ def _texts(state: AgentState, insight: Profile | None) -> dict[str, Any]:
         "searched": searched.told if (searched := state.get("searched")) else None,
         "incumbent": incumbent,
         "verdict": verdict,
-        "profile": profile_text(profile, state["baseline"]) if profile else None,
+        "profile": profile_text(profile, state["baseline"], state["device"]) if profile else None,
         "broken": broken,
         "plan": state.get("plan"),
         "diagnosis": state.get("diagnosis") if broken else None,

@@ -1,9 +1,11 @@
 """Numbers as a model reads them."""
 
+from egg.state.device import Device
 from egg.state.evaluation import Baseline, Launch, StaticProfile
 from egg.state.metrics import of_stage
 from egg.state.profile import KernelProfile, Profile
 from egg.state.stage import Group
+from egg.tools.diagnosis import by_estimate
 
 NAME = 60
 """Characters of a kernel's name; a library's are hundreds."""
@@ -11,17 +13,16 @@ SHOWN = 12
 """Kernels that are listed, the longest."""
 
 
-def profile_text(profile: StaticProfile, baseline: Baseline) -> str:
-    """The launches of a forward pass, the estimate, and what the hardware allows."""
+def profile_text(profile: StaticProfile, baseline: Baseline, device: Device) -> str:
+    """The launches of a forward pass, the estimate, what the hardware allows, and what holds the kernels back most."""
     lines: list[str] = []
     for launch in profile.launches:
         lines += [f"- {_launch(launch)}", *(f"  - {detail}" for detail in launch.details())]
     if profile.torch_ops:
         lines.append(f"- PyTorch does: {', '.join(profile.torch_ops)}")
-    lines.append(
-        f"Estimated {profile.estimate_ms:.4g} ms, bound by {profile.bottleneck}; "
-        f"roofline {baseline.roofline_ms:.4g} ms ({baseline.bound})."
-    )
+    lines.append(f"Estimated {profile.estimate_ms:.4g} ms; roofline {baseline.roofline_ms:.4g} ms ({baseline.bound}).")
+    if held := by_estimate(profile, device):
+        lines.append(f"By the estimate: {held[0].told()}.")
     return "\n".join(lines)
 
 

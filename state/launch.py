@@ -1,8 +1,8 @@
 """What is known of a candidate's kernel launches without running them on a GPU."""
 
-from typing import Self
+from typing import Any, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from egg.state.record import Record
 
@@ -113,7 +113,12 @@ class StaticProfile(Record):
     )
     unlisted_ms: float = Field(0.0, ge=0, description="Predicted GPU time of launches that are not listed")
     estimate_ms: float = Field(description="Predicted time of a forward pass, for ranking only")
-    bottleneck: str = Field(description="memory, compute, latency, launch, spills or occupancy")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_older_runs(cls, told: Any) -> Any:
+        """Profiles once said in a word what bounds them."""
+        return {name: value for name, value in told.items() if name != "bottleneck"} if isinstance(told, dict) else told
 
     def brief(self) -> Self:
         """As it is kept in a run's state, whose checkpoints are to stay small."""

@@ -15,6 +15,7 @@ from egg.state.problem import Problem, Workload
 from egg.state.search import SearchResult
 from egg.state.settings import Settings
 from egg.state.usage import Usage
+from egg.tools.diagnosis import by_estimate
 from egg.tools.known_error import error_told, known_error
 from egg.tools.pruning import pruning
 from egg.tools.redaction import redacted, redacted_text
@@ -84,6 +85,7 @@ def write_artefacts(
         "elapsed_ms": elapsed_ms,
         "estimate_error": error.model_dump(mode="json") if error else None,
     }
+    static = incumbent.evaluation.profile if incumbent and incumbent.evaluation else None
     report = render_report(
         settings=settings,
         problem=problem,
@@ -99,6 +101,7 @@ def write_artefacts(
         outcome=outcome,
         elapsed_ms=elapsed_ms,
         estimate_error=error_told(device.target),
+        held=by_estimate(static, device)[:1] if static else (),
     )
     return {
         "kernel": str(_write(folder / "kernel.py", delivered_source(problem, incumbent, outcome))),

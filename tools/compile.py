@@ -57,7 +57,6 @@ def _profile(problem: Problem, source: str, device: Device, policy: Policy, stor
         torch_ms=sum(map(on_gpu, torch_ms)),
         unlisted_ms=sum(ms for at, ms in enumerate(times) if at not in kept),
         estimate_ms=sum(n * prediction.ms for n, prediction in zip(calls, predictions, strict=True)) + sum(torch_ms),
-        bottleneck=_bottleneck(predictions, calls, torch_ms),
     )
 
 
@@ -108,11 +107,3 @@ def _torch_share(own: float, operators: list[TorchFacts], torch_ms: list[float])
     """Of the predicted GPU time. Copies and fills are on neither side."""
     other = sum(on_gpu(ms) for op, ms in zip(operators, torch_ms, strict=True) if computes(op.name))
     return other / (own + other) if other else 0.0
-
-
-def _bottleneck(predictions: list[Prediction], calls: list[int], torch_ms: list[float]) -> str:
-    """That of the kernel that takes longest in all, unless launching itself takes most of the time."""
-    times = [n * prediction.ms for n, prediction in zip(calls, predictions, strict=True)]
-    if not predictions or LAUNCH_MS * (sum(calls) + len(torch_ms)) > (sum(times) + sum(torch_ms)) / 2:
-        return "launch"
-    return predictions[times.index(max(times))].bottleneck

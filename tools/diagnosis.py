@@ -5,12 +5,15 @@ from collections.abc import Iterable
 from egg.state.bottleneck import Bottleneck, BottleneckKind
 from egg.state.ceilings import Ceilings
 from egg.state.device import Device
+from egg.state.launch import StaticProfile
 from egg.state.problem import Workload
 from egg.state.profile import Profile
 from egg.state.settings import Policy
 from egg.state.stage import Group
 from egg.tools.bottleneck import classify
+from egg.tools.ceilings import of_datasheet
 from egg.tools.place import place_forward, placed
+from egg.tools.verdict_profile import estimated
 
 
 def diagnose(profile: Profile, workload: Workload, device: Device, policy: Policy, ceilings: Ceilings) -> Profile:
@@ -18,6 +21,12 @@ def diagnose(profile: Profile, workload: Workload, device: Device, policy: Polic
     forward, profile = place_forward(profile, workload, device, policy, ceilings), placed(profile, device, ceilings)
     bottlenecks = classify(profile, device, ceilings, forward)
     return profile.model_copy(update={"forward": forward, "bottlenecks": bottlenecks})
+
+
+def by_estimate(static: StaticProfile, device: Device) -> tuple[Bottleneck, ...]:
+    """What holds a kernel back as far as compiling it tells, against the rates that the estimate rests on too. Pure."""
+    rates = of_datasheet(device)
+    return classify(placed(estimated(static), device, rates), device, rates)
 
 
 def nothing_left(

@@ -74,10 +74,9 @@ class TorchFacts(Record):
 
 
 class Prediction(NamedTuple):
-    """Milliseconds, what bounds them, and the occupancy they rest on."""
+    """Milliseconds, and the occupancy they rest on."""
 
     ms: float
-    bottleneck: str
     occupancy: Occupancy
     waves: float
 
@@ -102,7 +101,7 @@ def predict(device: Device, launch: LaunchFacts) -> Prediction:
     resident = occupancy(device, warps=launch.warps, registers=launch.registers, shared_bytes=launch.shared_bytes)
     filled = waves(device, prod(launch.grid), resident.blocks)
     if resident.blocks == 0:
-        return Prediction(float("inf"), "occupancy", resident, filled)
+        return Prediction(float("inf"), resident, filled)
     demand, moved = _demand(device, launch, resident), _moved(device, launch, resident)
     alone = _alone(device, launch, demand, moved)
     each = prod(launch.grid) / device.multiprocessors
@@ -110,8 +109,7 @@ def predict(device: Device, launch: LaunchFacts) -> Prediction:
         seconds = _norm(each * demand.memory, alone)
     else:
         seconds = _shared_out(demand.most, alone, each, resident.blocks)
-    work = 1e3 * seconds
-    return Prediction(work + LAUNCH_MS, _name(demand, alone, each, work, launch, resident), resident, filled)
+    return Prediction(1e3 * seconds + LAUNCH_MS, resident, filled)
 
 
 def predict_torch(device: Device, policy: Policy, op: TorchFacts) -> float:
@@ -239,17 +237,6 @@ def _from_alu(launch: LaunchFacts) -> Effort:
     warps = prod(launch.grid) * launch.warps
     touched = (launch.load_bytes + launch.store_bytes) / warps
     return Effort(instructions=launch.alu / 32 / warps + 4 * touched / 512, global_bytes=touched)
-
-
-def _name(demand: Demand, alone: float, each: float, work: float, launch: LaunchFacts, resident: Occupancy) -> str:
-    if launch.spills > 16:
-        return "spills"
-    if work < LAUNCH_MS:
-        return "launch"
-    longest = max(demand._fields, key=lambda name: getattr(demand, name))
-    if alone / min(resident.blocks, max(1.0, each)) > 1.5 * demand.most:  # nothing is busy: everybody waits
-        return "occupancy" if resident.fraction < 0.5 else "latency"
-    return "memory" if longest in ("memory", "cache", "l1") else "compute"
 
 
 def _ms(amount: float, rate: float) -> float:

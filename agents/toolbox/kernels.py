@@ -8,6 +8,7 @@ from egg.agents.figures import profile_text
 from egg.agents.sources import keep, source_of, tidy
 from egg.agents.toolbox.bench import Answer, AnySource, Runtime, Source, refused, source_meant, state_of, store_of
 from egg.state.candidate import kernel_id
+from egg.state.evaluation import Evaluation
 from egg.state.run import AgentState
 from egg.tools.compile import static_profile as profile_statically
 from egg.tools.correctness import verify
@@ -77,8 +78,15 @@ def check_kernel(runtime: Runtime, source: Source) -> Answer:
     verdict = verify.check(
         state["problem"], whole, state["device"], state["settings"].policy, store_of(state), cases="quick"
     )
-    text = "correct on the quick cases" if verdict.ok else f"{verdict.status}: {verdict.feedback}"
+    keep(state, whole)
+    text = f"Kernel {kernel_id(whole)}: {_correct(verdict) if verdict.ok else f'{verdict.status}: {verdict.feedback}'}"
     return text, {"kernel": kernel_id(whole), "status": str(verdict.status), "feedback": verdict.feedback}
+
+
+def _correct(verdict: Evaluation) -> str:
+    """How much of the error budget each kind of input takes."""
+    told = (f"{a.case} error {a.error:.2g} of a budget of {a.budget:.2g}" for a in verdict.accuracy)
+    return "; ".join(["correct on the quick cases", *told])
 
 
 def _compiled(state: AgentState, source: str) -> Answer:
@@ -89,7 +97,8 @@ def _compiled(state: AgentState, source: str) -> Answer:
         )
     except CandidateError as error:
         return refused(name, error)
-    text = f"Kernel {name} compiles for {profile.target}.\n{profile_text(profile, state['baseline'])}"
+    figures = profile_text(profile, state["baseline"], state["device"])
+    text = f"Kernel {name} compiles for {profile.target}.\n{figures}"
     return text, {"kernel": name, "ok": True, "profile": profile.brief().model_dump(mode="json")}
 
 

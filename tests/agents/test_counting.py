@@ -26,7 +26,7 @@ STOP = call("not_worth_it", why="at the ceiling")
 @pytest.fixture
 def traced(state: AgentState) -> AgentState:
     """A stage whose kernel in force was traced on a GPU: half the copy's rate, for most of the time."""
-    static = StaticProfile(target="sm_90", launches=(STREAM,), estimate_ms=0.3, bottleneck="memory")
+    static = StaticProfile(target="sm_90", launches=(STREAM,), estimate_ms=0.3)
     kernels = (
         KernelTime(name=STREAM.kernel, ms=0.45, calls=1, own=True),
         KernelTime(name="ampere_sgemm", ms=0.05, calls=1, own=False, kind="library"),

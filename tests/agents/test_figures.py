@@ -5,6 +5,7 @@ from typing import Any
 from egg.agents.figures import profile_text
 from egg.state.evaluation import Baseline, Launch, StaticProfile
 from egg.state.launch import SourceNote, Tried
+from egg.tools.device import detect_device
 
 FACTS: dict[str, Any] = {
     "kernel": "product",
@@ -28,8 +29,8 @@ CONFIGS = (
 
 
 def text(**more: Any) -> str:
-    profile = StaticProfile(target="sm_90", launches=(Launch(**FACTS | more),), estimate_ms=0.6, bottleneck="memory")
-    return profile_text(profile, Baseline(roofline_ms=0.3, bound="memory"))
+    profile = StaticProfile(target="sm_90", launches=(Launch(**FACTS | more),), estimate_ms=0.6)
+    return profile_text(profile, Baseline(roofline_ms=0.3, bound="memory"), detect_device("sm_90"))
 
 
 def test_widths_and_calls() -> None:
@@ -37,6 +38,11 @@ def test_widths_and_calls() -> None:
     told = text(calls=3, load_bits=128, narrowest_load_bits=16, store_bits=64, narrowest_store_bits=64, bulk=True)
     assert "product 3 times: grid" in told
     assert "loads of 128 bits (some 16), stores of 64 bits, tiles by TMA, tensor cores: wgmma" in told
+
+
+def test_what_holds_it_back_is_told_in_the_classifiers_words() -> None:
+    told = "product: spills (registers): spilled by a thread 64 bytes (≥ 16 bytes); stage tiling."
+    assert text(spills=64, grid=(800, 4, 1)).endswith(f"\nBy the estimate: {told}")
 
 
 def test_costly_lines_and_configurations() -> None:

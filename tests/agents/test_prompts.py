@@ -39,7 +39,7 @@ def repairing(state: AgentState) -> AgentState:
         bytes=33_562_624,
         estimate_ms=0.01,
     )
-    profile = StaticProfile(target="sm_90", launches=(launch,), estimate_ms=0.011, bottleneck="memory")
+    profile = StaticProfile(target="sm_90", launches=(launch,), estimate_ms=0.011)
     good = Evaluation(status=Status.OK, mode="interpreter", profile=profile)
     bad = Evaluation(status=Status.MISMATCH, mode="interpreter", feedback="output 0: 3 % wrong, all in the last tile")
     kernel = Candidate(source=KERNEL, origin="seed-1", structure="fused_one_pass", evaluation=good)

@@ -32,7 +32,7 @@ SPEC = KernelSpec(
         ),
     ),
 )
-STATIC = StaticProfile(target="sm_90", launches=(), estimate_ms=1.0, bottleneck="memory").model_dump(mode="json")
+STATIC = StaticProfile(target="sm_90", launches=(), estimate_ms=1.0).model_dump(mode="json")
 
 
 def bottleneck(

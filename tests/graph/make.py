@@ -40,7 +40,7 @@ WORKLOAD = Workload(
 
 def verdict(status=Status.OK, estimate_ms=1.0):
     """An evaluation on a machine without a GPU."""
-    profile = StaticProfile(target="sm_90", launches=(), estimate_ms=estimate_ms, bottleneck="memory")
+    profile = StaticProfile(target="sm_90", launches=(), estimate_ms=estimate_ms)
     return Evaluation(status=status, feedback="first line\nmore", mode="interpreter", profile=profile)
 
 

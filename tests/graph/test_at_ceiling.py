@@ -12,7 +12,7 @@ from tests.tools.tune.written import PLAIN
 def measured(share: float, bandwidth: float) -> Evaluation:
     """The verdict on a stream that took this share of the memory ceiling."""
     ms = 1e3 * STREAM.bytes / bandwidth / share
-    static = StaticProfile(target="sm_90", launches=(STREAM,), estimate_ms=0.3, bottleneck="memory")
+    static = StaticProfile(target="sm_90", launches=(STREAM,), estimate_ms=0.3)
     kernels = (KernelTime(name=STREAM.kernel, ms=ms, calls=1, own=True),)
     own = Ownership(label="triton", share=1.0, own_ms=ms, kernels=kernels, how="cupti")
     return Evaluation(status=Status.OK, mode="gpu", profile=static, ownership=own)

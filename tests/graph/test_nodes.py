@@ -8,12 +8,11 @@ from egg.state.problem import Region
 from egg.state.run import RunInput
 from egg.state.search import SearchLimits
 from egg.state.settings import Policy
+from egg.tools.expert.heading import headed
 from egg.tools.expert.spec import KernelSpec, RegionSpec
 from tests.graph.make import WORKLOAD, candidate
 
-PROFILE = StaticProfile(
-    target="sm_90", launches=(), torch_ops=("empty", "convolution"), estimate_ms=1, bottleneck="memory"
-)
+PROFILE = StaticProfile(target="sm_90", launches=(), torch_ops=("empty", "convolution"), estimate_ms=1)
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +62,7 @@ def test_what_stays_pytorch_is_told_whether_the_library_or_a_model_wrote_the_ker
             )
         }
     )
-    written = candidate(source=f"# egg: {spec.model_dump_json()}\n")
+    written = candidate(source=headed(spec, "class ModelNew: ...\n"))
     verdict = Evaluation(status=Status.OK, mode="gpu", profile=PROFILE)
     assert left_to_torch(workload, written, verdict) == ("t0_conv", "r1_sum")
     assert left_to_torch(workload, candidate(source="class ModelNew: ..."), verdict) == ("convolution",)

@@ -1,5 +1,7 @@
 """Records that must not be able to say something untrue."""
 
+import json
+
 import pytest
 from pydantic import ValidationError
 
@@ -32,11 +34,17 @@ def test_the_share_of_a_budget_that_is_used():
 
 
 def test_a_measured_time_outranks_the_estimate():
-    profile = StaticProfile(target="sm_90", launches=(), estimate_ms=9.0, bottleneck="memory")
+    profile = StaticProfile(target="sm_90", launches=(), estimate_ms=9.0)
     estimated = Evaluation(status=Status.OK, mode="interpreter", profile=profile)
     assert estimated.rank_ms == 9.0
     assert estimated.model_copy(update={"timing": TIMING}).rank_ms == 2.0
     assert Evaluation(status=Status.TIMEOUT, mode="gpu", profile=profile).rank_ms == float("inf")
+
+
+def test_profiles_of_older_runs_are_read():
+    older = {"target": "sm_90", "launches": [], "estimate_ms": 9.0, "bottleneck": "memory"}
+    assert StaticProfile.model_validate(older) == StaticProfile.model_validate_json(json.dumps(older))
+    assert StaticProfile(**older).torch_ms is None
 
 
 def test_a_candidate_is_named_by_its_content():

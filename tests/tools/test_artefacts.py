@@ -123,7 +123,7 @@ def kernel(timing: Timing | None = None, speedups: tuple[Speedup, ...] = ()) -> 
         deterministic=True,
         isolation=Isolation(level=2, name="filtered", aspects=(Aspect(what="network", how="seccomp", verified=True),)),
         **(MEASURED if timing else {}),
-        profile=StaticProfile(target="sm_90", launches=(LAUNCH,), estimate_ms=0.012, bottleneck="memory"),
+        profile=StaticProfile(target="sm_90", launches=(LAUNCH,), estimate_ms=0.012),
     )
     return Candidate(source="class ModelNew: ...\n", origin="seed-1", structure="one_pass", evaluation=evaluation)
 

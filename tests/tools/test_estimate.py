@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from egg.state.settings import Policy
 from egg.tools.device import detect_device
-from egg.tools.estimate import LaunchFacts, TorchFacts, predict, predict_torch
+from egg.tools.estimate import LAUNCH_MS, LaunchFacts, TorchFacts, predict, predict_torch
 from egg.tools.instructions import Effort
 
 H200 = detect_device("sm_90")
@@ -57,9 +57,8 @@ def test_what_slows_a_stream(worse: dict[str, object]) -> None:
     assert ms(STREAM, **worse) > ms(STREAM, grid=(1056, 1, 1))
 
 
-def test_a_stream_is_bound_by_memory_and_near_its_rate() -> None:
+def test_a_stream_is_near_the_rate_of_memory() -> None:
     predicted = predict(H200, STREAM)
-    assert predicted.bottleneck == "memory"
     assert (1 << 28) / 4.8e12 * 1e3 < predicted.ms < 2 * (1 << 28) / 4.8e12 * 1e3
 
 
@@ -78,9 +77,9 @@ def test_a_loop_without_loads_waits_for_none() -> None:
     assert ms(sums, effort=once.model_copy(update={"accesses": 4000.0})) > 1.0
 
 
-def test_a_tiny_launch_is_bound_by_launching() -> None:
+def test_a_tiny_launch_takes_little_more_than_launching() -> None:
     tiny = STREAM.model_copy(update={"bytes": 4096, "load_bytes": 4096, "store_bytes": 0, "alu": 0, "grid": (1, 1, 1)})
-    assert predict(H200, tiny).bottleneck == "launch"
+    assert LAUNCH_MS < ms(tiny) < 2 * LAUNCH_MS
 
 
 def test_what_does_not_fit_takes_forever() -> None:

@@ -51,7 +51,6 @@ def profile(*kernels: str, torch_ops: tuple[str, ...] = (), torch_share: float =
         torch_ops=torch_ops,
         torch_share=torch_share,
         estimate_ms=0.01,
-        bottleneck="memory",
     )
 
 

@@ -16,7 +16,6 @@ STATIC = StaticProfile(
     launches=(PRODUCT.model_copy(update={"estimate_ms": 0.504}), TWICE),
     torch_ops=("addmm", "relu", "addmm"),
     estimate_ms=0.504 + 2 * 0.304 + 0.112,
-    bottleneck="memory",
 )
 
 

@@ -22,7 +22,6 @@ STATIC = StaticProfile(
     target="sm_90",
     launches=(launch("norm", (64,)), launch("norm", (128,)), launch("scale", (8, 2))),
     estimate_ms=0.03,
-    bottleneck="memory",
 )
 TRACE = Trace(
     how="cupti",

@@ -50,7 +50,7 @@ def profile(**changes: Any) -> StaticProfile:
         "estimate_ms": 1.0,
     }
     launches = (Launch(**(launch | changes)),)
-    return StaticProfile(target="sm_90", launches=launches, estimate_ms=1.0, bottleneck="compute")
+    return StaticProfile(target="sm_90", launches=launches, estimate_ms=1.0)
 
 
 @given(m=SIZE, n=SIZE, k=SIZE, structure=st.sampled_from(STRUCTURES), small=st.booleans())

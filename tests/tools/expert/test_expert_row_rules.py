@@ -46,7 +46,7 @@ def profile(**launch: Any) -> StaticProfile:
         "bytes": 1 << 29,
         "estimate_ms": 0.2,
     }
-    return StaticProfile(target="sm_90", launches=(Launch(**(values | launch)),), estimate_ms=0.2, bottleneck="memory")
+    return StaticProfile(target="sm_90", launches=(Launch(**(values | launch)),), estimate_ms=0.2)
 
 
 @pytest.mark.parametrize(

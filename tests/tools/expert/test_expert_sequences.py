@@ -76,7 +76,7 @@ def profile(kernel: str, **facts: object) -> StaticProfile:
         | values
         | facts
     )
-    return StaticProfile(target="sm_90", launches=(launch,), estimate_ms=0.1, bottleneck="latency")
+    return StaticProfile(target="sm_90", launches=(launch,), estimate_ms=0.1)
 
 
 def test_spills_ask_for_a_smaller_tile(store: Store) -> None:
