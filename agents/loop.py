@@ -21,7 +21,7 @@ from egg.agents.provider import at_its_limit
 from egg.agents.replayed import replayed
 from egg.agents.sources import expanded
 from egg.agents.text_protocol import with_tools
-from egg.state.backbone import Role
+from egg.state.backbone import Backbone, Role
 from egg.state.run import AgentState
 from egg.state.settings import Settings
 from egg.state.usage import Spend, Usage
@@ -93,7 +93,7 @@ def _outcome(
     """What comes of a question that this run has no answer to yet: a recorded answer, the model's, or a reason."""
     settings = asked_instead(state["settings"], config)
     backbone = settings.backbone(agent.role)
-    if not mark_of(state["run_dir"]) and (cap := _cap(state, ExchangeLog(state["run_dir"]))):
+    if not mark_of(state["run_dir"]) and (cap := _cap(state, backbone)):
         return stopped(asking, f"out of budget: {cap}")
     if recorded := replayed(state["run_dir"], backbone, asking):
         return recorded
@@ -151,11 +151,16 @@ def _gist(error: str | None) -> str:
     return lines[-1][:200] if lines else ""
 
 
-def _cap(state: AgentState, log: ExchangeLog) -> str | None:
-    """The cap that the run has reached. The state knows what came before a fork, the log what other branches spend."""
+def _cap(state: AgentState, backbone: Backbone) -> str | None:
+    """The cap that the run has reached. The state knows what came before a fork, the log what other branches spend.
+
+    What models spent does not keep the rulebook from finishing its own seed, which is the least that a run delivers.
+    """
     limits, minutes = state["settings"].limits, elapsed(state["run_dir"], state["elapsed_ms"]) / 60_000
-    mine = state["spent"] + state.get("usage", Usage())
-    return mine.over(limits, minutes) or log.usage().over(limits, minutes)
+    mine, all_branches = state["spent"] + state.get("usage", Usage()), ExchangeLog(state["run_dir"]).usage()
+    if backbone.is_rulebook and all_branches.total.calls > all_branches.total.free:
+        limits = limits.of_time
+    return mine.over(limits, minutes) or all_branches.over(limits, minutes)
 
 
 def _seconds_left(state: AgentState) -> float:

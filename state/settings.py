@@ -1,5 +1,6 @@
 """What a user chooses for a run. Stored in state, because LangGraph's run context does not survive a resume."""
 
+import sys
 from enum import StrEnum
 from typing import Literal
 
@@ -33,6 +34,11 @@ class Limits(Record):
     usd: float | None = Field(None, gt=0, description="US dollars, by the price table; none: no cap")
     gpu_minutes: float | None = Field(None, gt=0, description="Minutes in which the run holds a GPU; none: no cap")
     minutes: float = Field(60.0, gt=0, description="Wall-clock minutes")
+
+    @property
+    def of_time(self) -> "Limits":
+        """The caps that hold for work which no model is asked for."""
+        return self.model_copy(update={"calls": sys.maxsize, "tokens": sys.maxsize, "usd": None})
 
 
 class Settings(Record):

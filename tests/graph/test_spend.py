@@ -46,6 +46,24 @@ def test_a_product_with_an_epilogue_takes_few_calls_and_tokens(tmp_path: Path, p
     assert sum(work["gpu_ms"] for work in stages.values()) == 0 or end["device"].present
 
 
+def test_a_cap_on_money_ends_the_run_well(tmp_path: Path, posing: str, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    table = tmp_path / "prices.toml"
+    price = (
+        'model = "openai:tiny"\nhost = "127.0.0.1"\ninput = 100\noutput = 100\nsource = "a test"\nread = 2026-12-01\n'
+    )
+    table.write_text(f"[[price]]\n{price}")
+    monkeypatch.setenv("EGG_PRICES", str(table))
+    end, evidence = run(tmp_path, "bias_silu_gate", posing, max_usd=0.01, search=False)
+    total = end["usage"].total
+    assert 1 <= total.paid_calls <= 2, "the first answer of each seed, which were asked for side by side"
+    assert total.usd > 0.01 and total.unpriced == 0
+    ledger = {decision.stage: decision for decision in end["ledger"]}
+    assert "out of budget: money ($0.01)" in ledger["seed-1"].why
+    assert ledger["seed-expert"].kernel == end["outcome"].kernel, "what costs nothing is finished all the same"
+    assert evidence["outcome"]["ended"] == "out of budget: money ($0.01)"
+    assert evidence["prices"][0]["source"] == "a test"
+
+
 def test_the_last_stage_is_sent_a_small_part_of_what_it_would_be(tmp_path: Path, posing: str) -> None:  # noqa: F811
     end, evidence = run(tmp_path, "layernorm_gelu", posing, search=False)
     stages = {stage["stage"]: stage for stage in evidence["context"]["stages"]}
