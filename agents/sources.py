@@ -14,6 +14,7 @@ from langchain_core.tools import ToolException
 
 from egg.state.candidate import kernel_id
 from egg.state.run import AgentState
+from egg.tools.expert import without_stale
 
 ID = re.compile(r"[0-9a-f]{12}")
 REFERENCE = re.compile(r"^\[\[kernel ([0-9a-f]{12})\]\]$", re.MULTILINE)
@@ -89,7 +90,7 @@ def _path(state: AgentState, name: str) -> Path:
 
 def _whole(given: str) -> str:
     block = FENCE.match(given.lstrip())
-    return tidy(block.group(2) if block else given)
+    return without_stale(tidy(block.group(2) if block else given))
 
 
 def _sources(state: AgentState) -> Iterator[str]:

@@ -10,7 +10,7 @@ from egg.agents.toolbox.bench import Answer, Runtime, Source, state_of
 from egg.state.candidate import kernel_id
 from egg.state.plan import Diagnosis, Plan
 from egg.state.search import Parameter, SearchSpace
-from egg.tools.tune.space import group_of, names_in
+from egg.tools.tune.space import group_of, is_decision, names_in
 
 Edits = Annotated[
     dict[str, dict[str, dict[str, Any]]] | None,
@@ -57,6 +57,8 @@ def _space(source: str, values: dict[str, list[bool | int | str]]) -> dict[str, 
     if unknown := sorted(values.keys() - set(known)):
         there = ", ".join(known) or "none: give it module-level constants such as BLOCK = 128"
         raise ToolException(f"search_space: no {', '.join(unknown)} in the kernel; it has {there}")
+    if 0 < sum(map(is_decision, values)) < len(values):
+        raise ToolException("search_space: name either decisions of the `# egg:` line or constants, not both")
     if empty := sorted(name for name, choices in values.items() if not choices):
         raise ToolException(f"search_space: no values for {', '.join(empty)}")
     parameters = [

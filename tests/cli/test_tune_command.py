@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from egg.cli import app
 from egg.state.errors import UserError
 from egg.state.search import PointStatus
-from egg.tools.expert.assemble import SPEC_LINE
+from egg.tools.expert.heading import SPEC_LINE
 from egg.tools.tune.file import Tuned, read_space
 from egg.tools.tune.heading import headed
 from tests.tools.tune.written import AUTOTUNED, PLAIN, SOURCE, TENSOR

@@ -7,10 +7,12 @@ from egg.graph.routes import begin
 from egg.graph.unasked import unasked
 from egg.state.candidate import Attempt, Candidate
 from egg.state.search import Searched
+from egg.tools.expert import KernelSpec
+from egg.tools.expert.heading import headed
 from tests.graph.make import candidate, stage_state
 from tests.graph.test_at_ceiling import measured
 
-LIBRARY = '# egg: {"policy":"stock","structure":"one_pass","regions":[]}\nclass ModelNew: ...\n'
+LIBRARY = headed(KernelSpec(policy="stock", structure="one_pass", regions=()), "class ModelNew: ...\n")
 FOUND = Searched(told="machine search over BLOCK: none is better")
 
 

@@ -23,7 +23,8 @@ from typing import Any
 from egg.state.device import Device
 from egg.state.problem import Problem
 from egg.state.settings import Policy
-from egg.tools.expert.assemble import spec_of, whole_module
+from egg.tools.expert.assemble import whole_module
+from egg.tools.expert.heading import spec_of, without_stale
 from egg.tools.expert.moves import moves
 from egg.tools.expert.spec import Edits, KernelSpec, Move, RegionSpec, Skeleton
 from egg.tools.sandbox.client import Bounds, run
@@ -38,6 +39,7 @@ __all__ = [
     "library_version",
     "moves",
     "spec_of",
+    "without_stale",
     "write_kernel",
     "write_variants",
 ]

@@ -5,6 +5,7 @@ from textwrap import indent
 from typing import TYPE_CHECKING
 
 from egg.state.settings import Policy
+from egg.tools.expert.heading import headed
 from egg.tools.expert.helpers import helpers_for
 from egg.tools.expert.keep import Kept, keep
 from egg.tools.expert.spec import KernelSpec, Skeleton
@@ -13,17 +14,12 @@ if TYPE_CHECKING:
     from egg.tools.expert.capture import Capture
     from egg.tools.expert.forward import Forward
 
-SPEC_LINE = "# egg: "
-
 
 def assemble(kept: Kept, spec: KernelSpec, regions: list[str], forward: "Forward", captured: "Capture") -> str:
     """The file: what it was written from, imports, the module's own definitions, kernels, ModelNew."""
     kernels = "\n\n\n".join(text.strip("\n") for text in regions)
     helpers = helpers_for(kernels).strip("\n")
-    head = [
-        f"{SPEC_LINE}{spec.model_dump_json()}",
-        '"""Triton kernels for the module below; `ModelNew` takes and returns what the original does."""',
-    ]
+    head = '"""Triton kernels for the module below; `ModelNew` takes and returns what the original does."""'
     imports = ["import torch", "import triton", "import triton.language as tl", *filter(None, [kept.imports])]
     names = dict(zip((captured.graph.names[node] for node in captured.full.inputs), kept.parameters, strict=False))
     aliases = [f"{mine} = {theirs}" for mine, theirs in names.items() if mine != theirs]
@@ -31,7 +27,7 @@ def assemble(kept: Kept, spec: KernelSpec, regions: list[str], forward: "Forward
     method = f"def forward({kept.signature}):\n" + indent("\n".join(body), "    ")
     model = _without_pass(kept.model) + "\n\n" + indent(method, "    ")
     blocks = [kept.definitions, helpers, kernels, model]
-    return "\n".join(head) + "\n\n" + "\n".join(imports) + "\n\n\n" + "\n\n\n".join(filter(None, blocks)) + "\n"
+    return headed(spec, "\n\n\n".join([f"{head}\n\n" + "\n".join(imports), *filter(None, blocks)]) + "\n")
 
 
 def whole_module(source: str, policy: Policy, why: str) -> Skeleton:
@@ -39,7 +35,6 @@ def whole_module(source: str, policy: Policy, why: str) -> Skeleton:
     spec = KernelSpec(policy=policy, structure="torch", regions=())
     kept = keep(source, forward=True)
     parts = [
-        f"{SPEC_LINE}{spec.model_dump_json()}",
         f'"""The module as it is, in PyTorch: {_plain(why)}"""',
         "",
         "import torch",
@@ -48,18 +43,9 @@ def whole_module(source: str, policy: Policy, why: str) -> Skeleton:
         *filter(None, [kept.definitions and kept.definitions + "\n\n"]),
         kept.model,
     ]
-    return Skeleton(source="\n".join(parts) + "\n", spec=spec, torch_regions=(f"the whole module: {why}",))
-
-
-def spec_of(source: str) -> KernelSpec | None:
-    """The decisions a kernel was written from; None if it was not written by the library, or they were damaged."""
-    line = next((line for line in source.splitlines() if line.startswith(SPEC_LINE)), None)
-    if line is None:
-        return None
-    try:
-        return KernelSpec.model_validate_json(line.removeprefix(SPEC_LINE))
-    except ValueError:
-        return None
+    return Skeleton(
+        source=headed(spec, "\n".join(parts) + "\n"), spec=spec, torch_regions=(f"the whole module: {why}",)
+    )
 
 
 def _without_pass(model: str) -> str:

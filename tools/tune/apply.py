@@ -7,7 +7,7 @@ from egg.state.device import Device
 from egg.state.problem import Problem
 from egg.state.search import Values
 from egg.state.settings import Policy
-from egg.tools.expert import Edits, KernelSpec, spec_of, write_variants
+from egg.tools.expert import Edits, KernelSpec, spec_of, without_stale, write_variants
 from egg.tools.store import Store
 from egg.tools.tune import autotuned
 from egg.tools.tune.constants import changed, constants
@@ -77,4 +77,5 @@ def _rewritten(source: str, values: Values) -> str:
             choice[name.removesuffix(autotuned.SUFFIX)] = value
         elif known[name] != value:  # what stays is not even spelled anew
             own[name] = value
-    return autotuned.picked(changed(source, own), choice)
+    written = autotuned.picked(changed(source, own), choice)
+    return without_stale(written) if own or choice else written

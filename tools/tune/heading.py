@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from egg.state.device import Device
 from egg.state.problem import TensorSpec
 from egg.state.search import Values
-from egg.tools.expert.assemble import SPEC_LINE
+from egg.tools.expert.heading import SPEC_LINE
 
 MARK = "# egg tune: "
 

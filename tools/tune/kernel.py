@@ -10,7 +10,7 @@ from egg.tools.store import Store
 from egg.tools.timing.interleave import Job
 from egg.tools.tune.apply import Rewritten
 from egg.tools.tune.search import tune
-from egg.tools.tune.space import current, hints, names_in, space_of
+from egg.tools.tune.space import current, hints, is_decision, names_in, space_of
 
 
 def tune_kernel(
@@ -65,9 +65,11 @@ def with_current(source: str, space: SearchSpace) -> SearchSpace:
 
 
 def _mine(source: str, given: SearchSpace | None, group: Group | None) -> SearchSpace | None:
-    """What the author says, as far as the source still has it."""
+    """What the author says, as far as the source still has it; the library's decisions if these are all of it."""
     known = set(names_in(source))
     kept = tuple(p for p in given.parameters if p.name in known) if given else ()
+    if not all(is_decision(p.name) for p in kept):
+        kept = tuple(p for p in kept if not is_decision(p.name))
     space = SearchSpace(parameters=kept)
     mine = with_current(source, space).within(group) if kept else space
     return mine if mine.parameters else None

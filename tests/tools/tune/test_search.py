@@ -13,6 +13,7 @@ from egg.state.search import Parameter, PointStatus, SearchLimits, SearchSpace
 from egg.state.settings import Policy
 from egg.tools.device import detect_device
 from egg.tools.expert import spec_of, write_kernel, write_variants
+from egg.tools.expert.heading import headed
 from egg.tools.kernels import Unfinished
 from egg.tools.store import Store
 from egg.tools.tune import compiling
@@ -162,11 +163,22 @@ def test_a_kernel_changed_by_hand_is_not_written_anew(softmax):
     workload = analyse(problem, Policy.STOCK, store)
     table = next(line for line in source.splitlines() if "_META = dict(" in line)
     mine = source.replace(table, f"{table}\nMINE = 1")
-    with pytest.raises(Rewritten):
-        sources(problem, mine, [{}], H200, Policy.STOCK, store)
-    found = tune_kernel(problem, mine, H200, Policy.STOCK, store, workload=workload, limits=SearchLimits(points=2))
+    assert spec_of(source) is not None and spec_of(mine) is None
+    decided = f"{spec_of(source).regions[0].name}.tiling.num_warps"
+    said = SearchSpace(parameters=(Parameter(name=decided, values=(2, 4)),))
+    found = tune_kernel(
+        problem, mine, H200, Policy.STOCK, store, workload=workload, given=said, limits=SearchLimits(points=2)
+    )
     assert found is not None and all("_META." in parameter.name for parameter in found.space.parameters)
     assert code_of(source) in source and code_of(source) == code_of("# egg tune: x\n" + source)
+
+
+def test_a_kernel_of_an_earlier_library_is_not_written_anew(softmax):
+    problem, source, store = softmax
+    earlier = headed(spec_of(source), code_of(source) + "\nEARLIER = 1\n")
+    assert spec_of(earlier) == spec_of(source)
+    with pytest.raises(Rewritten):
+        sources(problem, earlier, [{}], H200, Policy.STOCK, store)
 
 
 def test_a_compile_that_did_not_end_is_no_outcome_that_is_kept(tmp_path, monkeypatch):
