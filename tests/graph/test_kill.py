@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from egg.replaying import replay
 from tests.graph import killer
 
 ROOT = Path(__file__).parents[2]
@@ -38,8 +39,8 @@ def get_init_inputs():
 CHAOTIC = PROBLEM.replace("torch.nn.functional.silu(x * self.weight)", "torch.sin(1e8 * x * self.weight)")
 """No float32 is near the exact value, so every draft goes to the debug agent, and the reference stays."""
 WHOLE = {"baseline", "choose", "confirm", "intake", "mapping", "memory", "memory/settle", "report", "seed", "tiling"}
-WHOLE |= {f"{stage}/{node}" for stage in ("seed", "mapping") for node in ("open", "profile/model", "settle")}
-WHOLE |= {"mapping/search"}
+WHOLE |= {f"{stage}/{node}" for stage in ("seed", "mapping") for node in ("open", "settle")}
+WHOLE |= {"seed/profile/model", "mapping/search"}
 WHOLE |= {f"seed/{node}" for node in ("judge", "code/brief", "code/model", "code/tools", "code/answer")}
 REPAIR = {
     "intake",
@@ -87,6 +88,7 @@ def test_killed_in_every_node(tmp_path, source, walked):
     assert max(Counter(work).values()) == 1
     assert done == kept(calm, tmp_path / "cache-calm")
     assert Counter(kind for kind, _ in work) <= done
+    assert replay(str(stormy)).differences == []
 
 
 def kept(run_dir: Path, cache: Path) -> Counter[str]:
