@@ -13,6 +13,7 @@ from typing import NamedTuple
 from egg.state.evaluation import Status
 from egg.tools.gate_failures import hidden_failures
 from egg.tools.gate_names import BY_TEXT, ELSEWHERE, HOOKS, STARS, Names, forbidden
+from egg.tools.parsing import parse, parse_expression
 from egg.tools.sandbox.records import printable
 
 LONGEST = 256 << 10
@@ -52,7 +53,7 @@ def refusal(source: str) -> Refusal | None:
         if (told := ENCODING.match(text)) and told.group(1).lower() not in ("utf-8", "utf8"):
             return Refusal(Status.REJECTED, f"line {number}: is to be read as {told.group(1)}; write UTF-8", number)
     try:
-        tree = ast.parse(source)
+        tree = parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None)
         said = error.args[0] if error.args else type(error).__name__
@@ -76,7 +77,7 @@ def _with_annotations(tree: ast.Module) -> Iterator[ast.AST]:
         for part in ast.walk(annotation) if isinstance(annotation, ast.expr) else ():
             if isinstance(part, ast.Constant) and isinstance(part.value, str):
                 with suppress(SyntaxError, ValueError, RecursionError, MemoryError):  # whoever evaluates it fails too
-                    for inner in ast.walk(ast.parse(part.value, mode="eval")):
+                    for inner in ast.walk(parse_expression(part.value)):
                         yield ast.copy_location(inner, part)
 
 

@@ -60,7 +60,7 @@ def judge(
     def produce() -> Evaluation:
         return _judge(problem, source, device, policy, store, confirm, read)
 
-    return store.get("verdict", key, Evaluation, produce)
+    return store.get("verdict", key, Evaluation, produce, lasting=lambda found: found.status is not Status.TIMEOUT)
 
 
 def _judge(

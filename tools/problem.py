@@ -1,12 +1,12 @@
 """Read a problem file."""
 
-import ast
 from hashlib import sha256
 from pathlib import Path
 
 from egg.state.device import Device
 from egg.state.errors import UserError
 from egg.state.problem import Problem
+from egg.tools.parsing import parse
 from egg.tools.sandbox.client import Bounds, run
 from egg.tools.shrink import resized
 
@@ -27,7 +27,7 @@ def load_problem(path: str) -> Problem:
         raise UserError(f"{path}: no such file; give the path of a problem file")
     try:
         source = file.read_text(encoding="utf-8")
-        ast.parse(source)
+        parse(source)
     except UnicodeDecodeError as error:
         raise UserError(f"{path}: not a text file in UTF-8") from error
     except OSError as error:

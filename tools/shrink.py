@@ -8,6 +8,8 @@ import ast
 from collections.abc import Callable, Iterator
 from math import floor, lcm, log2
 
+from egg.tools.parsing import parse
+
 LARGEST_ELEMENTS = 1 << 16
 """Of the largest tensor, at most."""
 AIM_ELEMENTS = 1 << 12
@@ -22,7 +24,7 @@ def constants(source: str) -> Constants:
     """Integers that may be sizes: `name = 4096`, elements of a module-level tuple (`name.0`), literals in the two
     input functions (`=4096`, the same wherever it appears there)."""
     found: Constants = {}
-    for key, node in _sites(ast.parse(source)):
+    for key, node in _sites(parse(source)):
         assert isinstance(node.value, int)
         found[key] = node.value
     return found
@@ -31,7 +33,7 @@ def constants(source: str) -> Constants:
 def rewrite(source: str, values: Constants) -> str:
     """The source with some constants changed; everything else stays as it is written."""
     lines = source.splitlines(keepends=True)
-    sites = [(node, values[key]) for key, node in _sites(ast.parse(source)) if key in values]
+    sites = [(node, values[key]) for key, node in _sites(parse(source)) if key in values]
     for node, value in sorted(sites, key=lambda site: (site[0].lineno, site[0].col_offset), reverse=True):
         assert node.end_col_offset is not None
         line = lines[node.lineno - 1].encode()

@@ -60,15 +60,28 @@ class Store:
         self.witnessing = witnessing
         """False below a result that is noted as a whole: a search needs no line for each of its points."""
 
-    def get(self, kind: str, key: dict[str, Any], type_: type[R], produce: Callable[[], R]) -> R:
-        """The stored record for `key`, or what `produce` returns, stored whole or not at all."""
+    def get(
+        self,
+        kind: str,
+        key: dict[str, Any],
+        type_: type[R],
+        produce: Callable[[], R],
+        lasting: Callable[[R], bool] = lambda record: True,
+    ) -> R:
+        """The stored record for `key`, or what `produce` returns, stored whole or not at all.
+
+        What is not `lasting` is not stored: another day, or a machine that is less busy, may say otherwise.
+        """
 
         def found_or_made() -> R:
             if (found := self.find(kind, key, type_)) is not None:
                 return found
             began = time()
             record = produce()
-            self.keep(kind, key, record, time() - began)
+            if lasting(record):
+                self.keep(kind, key, record, time() - began)
+            else:
+                self.note(kind, digest(key), time() - began)
             return record
 
         return self.witness(kind, key, type_, found_or_made, anew=True)

@@ -10,6 +10,7 @@ from egg.agents.toolbox.bench import Answer, Runtime, Source, state_of
 from egg.state.candidate import kernel_id
 from egg.state.plan import Diagnosis, Plan
 from egg.state.search import Parameter, SearchSpace
+from egg.tools.parsing import parse
 from egg.tools.tune.space import group_of, is_decision, names_in
 
 Edits = Annotated[
@@ -36,7 +37,7 @@ def submit_kernel(
     """Hand in the kernel. This ends your work on it; the judge takes over."""
     whole = source_of(state_of(runtime), source)
     try:
-        names = {node.name for node in ast.parse(whole).body if isinstance(node, ast.ClassDef)}
+        names = {node.name for node in parse(whole).body if isinstance(node, ast.ClassDef)}
     except SyntaxError as error:
         raise ToolException(f"line {error.lineno} is not Python: {error.msg}") from None
     if "ModelNew" not in names:

@@ -10,12 +10,13 @@ from egg.tools.errors import CandidateError
 from egg.tools.sandbox.records import Reply
 
 
-def candidate_failure(reply: Reply, device: Device) -> CandidateError:
-    """The verdict on a candidate whose child did not finish."""
+def candidate_failure(reply: Reply, device: Device, calls: int = 0) -> CandidateError:
+    """The verdict on a candidate whose child did not finish, after so many `calls` that did."""
     if failure := reply.candidate_error():
         return failure
     if reply.state == "timeout":
-        return CandidateError(Status.TIMEOUT, f"{reply.error}: an endless loop, a deadlock, or far too much work")
+        what = f"too much work for all calls together, {calls} of which ended" if calls > 0 else "far too much work"
+        return CandidateError(Status.TIMEOUT, f"{reply.error}: an endless loop, a deadlock, or {what}")
     if reply.state == "out_of_memory":
         return CandidateError(Status.OUT_OF_MEMORY, reply.error)
     if reply.error.endswith("code 0 unasked"):

@@ -26,6 +26,7 @@ from egg.tools.exclusive import shared as beside_other_checks
 from egg.tools.folders import scratch_parent
 from egg.tools.sandbox.client import Bounds, Reply, Worker, open_worker
 from egg.tools.sandbox.removal import scratch
+from egg.tools.sandbox.worker import PATIENCE
 
 CPU_BYTES = 2 << 30
 GPU_BYTES = 96 << 30
@@ -212,10 +213,12 @@ class Trial:
         return {**answer, "same_state": not self.weights}
 
     def _ask(self, message: Json) -> Json:
-        began = monotonic()
+        began, before = monotonic(), self._child.processor_s
         writing = self.bytes / SLOWEST_WRITE  # of outputs to files: ours, not the candidate's
         reply = self._child.ask(message, max(0.0, self.seconds) + writing)
-        self.seconds -= max(0.0, monotonic() - began - writing)
+        took, used = monotonic() - began, self._child.processor_s - before
+        # What it lacked a processor for on a busy machine is not its own; nor can it sleep for ever.
+        self.seconds -= max(0.0, min(took, max(used, took / PATIENCE)) - writing)
         return self._answered(reply, message["do"])
 
     def _answered(self, reply: Reply, asked: str) -> Json:
@@ -223,7 +226,7 @@ class Trial:
             self.settle()  # what was wrong before comes first
             if self._child.lost:
                 raise WarmLost(reply.error)
-            raise candidate_failure(reply, self.device)
+            raise candidate_failure(reply, self.device, calls=self._number - 1)
         answer = well_formed(reply.value, asked)
         self.launches, self.tampered = answer["launches"], answer["tampered"]
         return answer

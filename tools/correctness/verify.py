@@ -93,7 +93,7 @@ def check(
         "seconds": seconds,
         "version": VERSION,
     }
-    return store.get("check", key, Evaluation, produce)
+    return store.get("check", key, Evaluation, produce, lasting=lambda found: found.status is not Status.TIMEOUT)
 
 
 def probe(

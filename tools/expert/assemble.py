@@ -9,6 +9,7 @@ from egg.tools.expert.heading import headed
 from egg.tools.expert.helpers import helpers_for
 from egg.tools.expert.keep import Kept, keep
 from egg.tools.expert.spec import KernelSpec, Skeleton
+from egg.tools.parsing import parse
 
 if TYPE_CHECKING:
     from egg.tools.expert.capture import Capture
@@ -50,7 +51,7 @@ def whole_module(source: str, policy: Policy, why: str) -> Skeleton:
 
 def _without_pass(model: str) -> str:
     """The class without a lone `pass`, since `forward` follows."""
-    node = ast.parse(model).body[0]
+    node = parse(model).body[0]
     assert isinstance(node, ast.ClassDef)
     return model.rstrip().removesuffix("pass").rstrip() if isinstance(node.body[-1], ast.Pass) else model
 

@@ -3,6 +3,8 @@
 import ast
 from typing import NamedTuple
 
+from egg.tools.parsing import parse
+
 ENTRY = ("get_inputs", "get_init_inputs", "get_small_inputs", "get_small_init_inputs")
 
 
@@ -24,10 +26,10 @@ def keep(source: str, *, forward: bool = False, body: str = "") -> Kept:
 
     `forward=True` keeps every method: the module as it is under its new name.
     """
-    tree = ast.parse(source)
+    tree = parse(source)
     model = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Model")
     old_forward = next((n for n in model.body if isinstance(n, ast.FunctionDef) and n.name == "forward"), None)
-    arguments = old_forward.args if old_forward else ast.parse("def forward(self): ...").body[0].args  # type: ignore[attr-defined]
+    arguments = old_forward.args if old_forward else parse("def forward(self): ...").body[0].args  # type: ignore[attr-defined]
     others = [node for node in tree.body if node is not model]
     if not forward:
         (arguments.posonlyargs or arguments.args)[0].arg = "self"
@@ -35,7 +37,7 @@ def keep(source: str, *, forward: bool = False, body: str = "") -> Kept:
         for node in (model, *(n for n in others if isinstance(n, ast.ClassDef))):
             _drop_unused_methods(node)
     model = _renamed(model)
-    wanted = _names(model) | _names(arguments) | _names(ast.parse(body))
+    wanted = _names(model) | _names(arguments) | _names(parse(body))
     chosen = _closure(others, wanted)
     imports = [node for node in chosen if isinstance(node, ast.Import | ast.ImportFrom)]
     rest = [node for node in chosen if node not in imports]

@@ -72,6 +72,11 @@ class Worker:
             return self._fail("crashed", "")
         return self._wait(seconds)
 
+    @property
+    def processor_s(self) -> float:
+        """Seconds of processor time that it has had; 0 once it has ended."""
+        return processor_seconds(self._pid)[0]
+
     def hang_up(self) -> None:
         """Nothing more will be asked: it begins to end, so that closing many does not wait for each in turn."""
         with suppress(OSError):

@@ -7,6 +7,7 @@ slice away has the autotuning back.
 import ast
 from collections.abc import Mapping
 
+from egg.tools.parsing import parse
 from egg.tools.tune.constants import spliced
 
 ALL = "all"
@@ -17,7 +18,7 @@ SUFFIX = ".config"
 def kernels(source: str) -> dict[str, ast.expr]:
     """The `configs` of each autotuned kernel, by its name; without a slice that picks one already."""
     try:
-        body = ast.parse(source).body
+        body = parse(source).body
     except (SyntaxError, ValueError):
         return {}
     found: dict[str, ast.expr] = {}
@@ -85,5 +86,5 @@ def _configs(decorator: ast.expr) -> ast.expr | None:
 
 
 def _lists(source: str) -> dict[str, ast.expr]:
-    assigned = (node for node in ast.parse(source).body if isinstance(node, ast.Assign) and len(node.targets) == 1)
+    assigned = (node for node in parse(source).body if isinstance(node, ast.Assign) and len(node.targets) == 1)
     return {node.targets[0].id: node.value for node in assigned if isinstance(node.targets[0], ast.Name)}

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import TypeGuard
 
 from egg.state.search import Value
+from egg.tools.parsing import parse
 
 Edit = tuple[ast.expr, str]
 
@@ -21,7 +22,7 @@ def constants(source: str) -> dict[str, Value]:
 def sites(source: str) -> dict[str, ast.Constant]:
     """Where each stands. A name that is assigned twice is none: which of the two counts cannot be told."""
     try:
-        body = ast.parse(source).body
+        body = parse(source).body
     except (SyntaxError, ValueError):
         return {}
     found: dict[str, ast.Constant] = {}
