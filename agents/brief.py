@@ -9,7 +9,7 @@ from typing import Any
 
 from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
 
-from egg.agents.figures import diagnosis_text, profile_text
+from egg.agents.figures import diagnosis_text, profile_text, search_text
 from egg.agents.guidebook import applying
 from egg.agents.prompting import render
 from egg.agents.situation import situation
@@ -117,7 +117,7 @@ def _texts(state: AgentState, insight: Profile | None) -> dict[str, Any]:
         "history": state["history"],
         "hints": state.get("hints", ()),
         "attempts": mine(state),
-        "searched": searched.told if (searched := state.get("searched")) else None,
+        "searched": search_text(searched.told) if (searched := state.get("searched")) else None,
         "incumbent": incumbent,
         "verdict": verdict,
         "profile": profile_text(profile, state["baseline"], state["device"]) if profile else None,

@@ -1,5 +1,7 @@
 """Numbers as a model reads them."""
 
+import re
+
 from egg.state.device import Device
 from egg.state.evaluation import Baseline, Launch, StaticProfile
 from egg.state.metrics import of_stage
@@ -11,6 +13,8 @@ NAME = 60
 """Characters of a kernel's name; a library's are hundreds."""
 SHOWN = 12
 """Kernels that are listed, the longest."""
+LOOKED_AT = re.compile(r"(\d+) of (\d+) points")
+"""In the sentence that a stage keeps of its search, which is all that it keeps."""
 
 
 def profile_text(profile: StaticProfile, baseline: Baseline, device: Device) -> str:
@@ -37,6 +41,21 @@ def diagnosis_text(profile: Profile, group: Group) -> str:
     if profile.bottlenecks:
         lines += ["What holds it back, the longest kernel's first:", *(f"- {b.told()}" for b in profile.bottlenecks)]
     return "\n".join(lines)
+
+
+def search_text(told: str) -> str:
+    """The sentence on a machine search, and what that search left untried. Nothing more where nothing was searched."""
+    counted = LOOKED_AT.search(told)
+    if counted is None:
+        return f"{told}."
+    looked, there = map(int, counted.groups())
+    rest = (
+        f"{there - looked} of these points were not looked at" if looked < there else "all these points were looked at"
+    )
+    return (
+        f"{told}. Of its space {rest}; values outside it (a larger step) and combinations with another stage's "
+        "numbers were not tried. Propose nothing that it tried."
+    )
 
 
 def _kernel(kernel: KernelProfile, group: Group) -> str:

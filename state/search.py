@@ -124,7 +124,7 @@ class SearchResult(Record):
 
     def told(self) -> str:
         """One sentence for a person or an agent. The seconds it took are left out: they differ from life to life."""
-        names = ", ".join(parameter.name.rpartition(".")[2] for parameter in self.space.parameters)
+        names = ", ".join(parameter.name for parameter in self.space.parameters)
         counts = ", ".join(f"{self.count(status)} {status}" for status in PointStatus if self.count(status))
         caps = f"{self.limits.most(self.measured)} points and {self.limits.seconds:g} s"
         how = "timed briefly" if self.measured else f"ranked by the estimate for {self.target}, nothing was timed"

@@ -2,10 +2,16 @@
 
 from typing import Any
 
-from egg.agents.figures import profile_text
+import pytest
+
+from egg.agents.brief import brief
+from egg.agents.figures import profile_text, search_text
 from egg.state.evaluation import Baseline, Launch, StaticProfile
 from egg.state.launch import SourceNote, Tried
+from egg.state.run import AgentState
+from egg.state.search import Parameter, Point, PointStatus, Searched, SearchLimits, SearchResult, SearchSpace
 from egg.tools.device import detect_device
+from tests.agents.test_prompts import repairing
 
 FACTS: dict[str, Any] = {
     "kernel": "product",
@@ -53,3 +59,41 @@ def test_costly_lines_and_configurations() -> None:
     assert told[-1] == "2 configurations, 1 of them cannot be launched; predicted best: BM=64, 4 warps, 3 stages"
     assert f"\n  - {told[0]}\n" in text(notes=notes)
     assert Launch(**FACTS).details() == []
+
+
+@pytest.mark.parametrize(
+    "told, rest",
+    [
+        ("machine search over r0.tiling.BLOCK: 6 of 24 points (4 pruned)", "18 of these points were not looked at"),
+        ("machine search over r0.tiling.BLOCK: 4 of 4 points (4 compiled)", "all these points were looked at"),
+    ],
+)
+def test_after_a_search_it_is_said_what_it_left_untried(told: str, rest: str) -> None:
+    assert search_text(told) == (
+        f"{told}. Of its space {rest}; values outside it (a larger step) and combinations with another stage's "
+        "numbers were not tried. Propose nothing that it tried."
+    )
+
+
+def test_where_nothing_was_searched_nothing_is_said_to_be_settled(state: AgentState) -> None:
+    none = Searched(told="machine search: the kernel has no mapping numbers to choose")
+    text = brief("profile", AgentState(**{**repairing(state), "searched": none}))[1].text
+    assert f"\n\nBefore you were asked: {none.told}.\n" in text and "tried" not in text.split(none.told)[1]
+
+
+def test_a_searchs_own_sentence_is_understood() -> None:
+    parameters = tuple(Parameter(name=f"r0.tiling.{name}", values=(16, 32)) for name in ("BLOCK_M", "BLOCK_N"))
+    values = {parameter.name: 16 for parameter in parameters}
+    found = SearchResult(
+        space=SearchSpace(parameters=parameters),
+        target="sm_90",
+        measured=False,
+        limits=SearchLimits(),
+        points=(Point(values=values, status=PointStatus.COMPILED),),
+        ranking=(),
+        seconds=1.0,
+        ended="its cap",
+    )
+    told = search_text(found.told())
+    assert "over r0.tiling.BLOCK_M, r0.tiling.BLOCK_N: 1 of 4 points" in told
+    assert "3 of these points were not looked at" in told
