@@ -18,11 +18,10 @@ from egg.tools.exclusive import exclusive
 from egg.tools.sandbox.client import Bounds, run
 from egg.tools.store import Store, default_cache
 
-VERSION = 1
+VERSION = 2
 TASK = "egg.tools.tasks.ceilings:measure"
 BOUNDS = Bounds(seconds=240, memory_bytes=64 << 30)
 PATIENCE_S = 600.0
-FP8_FROM = 89
 
 
 def ceilings(device: Device) -> Ceilings:
@@ -43,8 +42,6 @@ def of_datasheet(device: Device, why: str = "") -> Ceilings:
     """What is promised, which no kernel quite reaches."""
     matrix = dict(device.peak)
     matrix["tf32x3"] = max(matrix.get("tf32", 0.0) / 3, matrix.get("fp32", 0.0))
-    if _generation(device) >= FP8_FROM and "int8" in matrix:
-        matrix["fp8"] = matrix["int8"]
     return Ceilings(
         copy_rate=device.bandwidth,
         read_rate=device.bandwidth,
@@ -99,11 +96,6 @@ def read(told: dict[str, Any]) -> Ceilings:
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise MachineError(f"measuring the ceilings: {_line(error)}") from error
-
-
-def _generation(device: Device) -> int:
-    digits = device.target.removeprefix("sm_")
-    return int(digits) if digits.isdigit() else 0
 
 
 def _line(error: BaseException) -> str:

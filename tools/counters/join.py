@@ -51,7 +51,6 @@ def of_counters(static: StaticProfile, counted: Sequence[Counted], note: str = "
     found: list[KernelProfile] = []
     for (kernel, grid), mine in groups.items():
         counters = together(one.counters for one in mine)
-        launch = _launch(static, kernel, grid)
         found.append(
             KernelProfile(
                 kernel=kernel,
@@ -59,8 +58,8 @@ def of_counters(static: StaticProfile, counted: Sequence[Counted], note: str = "
                 ms=counters.get("duration", 0.0) / 1e6,
                 share=0.0,
                 measured=True,
-                own=launch is not None,
-                launch=launch,
+                own=any(one.kernel == kernel for one in static.launches),
+                launch=_launch(static, kernel, grid),
                 counters=counters,
             )
         )
@@ -106,10 +105,11 @@ def _pass_ms(seen: Activity, passes: int) -> float:
 
 
 def _launch(static: StaticProfile, function: str, grid: tuple[int, ...]) -> Launch | None:
-    """What compiling told of it: on the same grid, else of that name."""
+    """What compiling told of it: on the same grid, else of that name; None where several did different work."""
     named = [launch for launch in static.launches if launch.kernel == function]
     same = [launch for launch in named if place("", launch.grid) == place("", grid)]
-    return next(iter(same or named), None)
+    found = same or named
+    return found[0] if len(found) == 1 else None
 
 
 def _profile(target: str, found: list[KernelProfile], source: str, note: str) -> Profile:

@@ -106,6 +106,15 @@ def test_without_times_nsight_s_own_durations_do() -> None:
     assert not add.own and add.ms == pytest.approx(0.0009)
 
 
+def test_launches_that_did_different_work_stand_for_none_of_them() -> None:
+    twice = STATIC.model_copy(update={"launches": (launch("norm", (64,)), launch("norm", (32,)))})
+    elsewhere = [counted("norm", (16,), 1000.0, 10.0, 8.0)]
+    (kernel,) = of_counters(twice, elsewhere).kernels
+    assert kernel.own and kernel.launch is None
+    (there,) = of_counters(twice, [counted("norm", (32,), 1000.0, 10.0, 8.0)]).kernels
+    assert there.launch and there.launch.grid == (32,)
+
+
 def test_each_lack_has_its_line() -> None:
     best = joined(STATIC, TRACE, COUNTED)
     assert (best.source, best.note) == ("counters", "")
