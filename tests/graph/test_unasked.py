@@ -16,6 +16,12 @@ LIBRARY = headed(KernelSpec(policy="stock", structure="one_pass", regions=()), "
 FOUND = Searched(told="machine search over BLOCK: none is better")
 
 
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path, monkeypatch):
+    """What the GPU reaches is noted in the run's folder."""
+    monkeypatch.chdir(tmp_path)
+
+
 def state_of(share: float, source: str = LIBRARY, **changes):
     """A mapping stage after its search, on a stream that takes this share of the memory's ceiling."""
     state = stage_state(searched=FOUND, ledger=(), **changes)
