@@ -14,16 +14,28 @@ from egg.agents.guidebook import applying
 from egg.agents.prompting import render
 from egg.agents.situation import situation
 from egg.agents.sources import fenced, reference
+from egg.agents.toolbox.submit import may_decline
 from egg.state.backbone import Role
 from egg.state.candidate import Attempt, Candidate
 from egg.state.profile import Profile
 from egg.state.run import AgentState
+from egg.state.settings import Policy
 from egg.state.stage import StageSpec
 from egg.tools.expert import spec_of
+
+POLICIES = {
+    Policy.STOCK: "PyTorch's own flags: IEEE products, TF32 convolutions",
+    Policy.IEEE: "TF32 off everywhere",
+    Policy.TF32: "TF32 products and convolutions",
+}
+"""Of the reference. A kernel may use any method that keeps to the error budget."""
+WEIGHTY = 0.02
+"""Share of the time below which a kernel's bottlenecks are not worth a line."""
 
 
 def brief(role: Role, state: AgentState, insight: Profile | None = None) -> list[AnyMessage]:
     """The messages that an agent starts from. `insight` is what the verdict on the kernel in force tells of it."""
+    insight = insight and _weighty(insight)
     system = SystemMessage(render(f"{role}_system", **_standing(state)))
     told = diagnosis_text(insight, state["spec"].group) if insight else None
     return [system, HumanMessage(render(f"{role}_brief", **_texts(state, insight), diagnosed=told))]
@@ -87,9 +99,31 @@ def mine(state: AgentState) -> tuple[Attempt, ...]:
     return tuple(sorted(own, key=lambda attempt: attempt.number))
 
 
+def other_seeds(state: AgentState) -> dict[str, str]:
+    """The structure that each other seed was told to write. They run at the same time: what they found is not known."""
+    if state["spec"].group != "structure":
+        return {}
+    settings, structures = state["settings"], state["workload"].structures
+    told = {f"seed-{number}": structure for number, structure in enumerate(structures[: settings.seeds], start=1)}
+    if settings.with_model and structures:
+        told["the expert library's own seed"] = structures[0]
+    return {name: structure for name, structure in told.items() if name != state["branch"]}
+
+
 def _decisions(kernel: Candidate | None) -> dict[str, Any] | None:
     spec = spec_of(kernel.source) if kernel else None
     return spec.model_dump(mode="json") if spec else None
+
+
+def _weighty(insight: Profile) -> Profile:
+    """Without the bottlenecks of kernels that hardly take any time."""
+    kept = tuple(bottleneck for bottleneck in insight.bottlenecks if bottleneck.share >= WEIGHTY)
+    return insight.model_copy(update={"bottlenecks": kept})
+
+
+def _editable(kernel: Candidate | None) -> bool:
+    """Whether it still has the decisions that edits change."""
+    return kernel is not None and spec_of(kernel.source) is not None
 
 
 def _standing(state: AgentState) -> dict[str, Any]:
@@ -100,6 +134,8 @@ def _standing(state: AgentState) -> dict[str, Any]:
         "worth_it": worth_it(spec),
         "device": device,
         "policy": state["settings"].policy,
+        "policy_means": POLICIES[state["settings"].policy],
+        "counters": device.present,
     }
 
 
@@ -113,12 +149,15 @@ def _texts(state: AgentState, insight: Profile | None) -> dict[str, Any]:
         "workload": state["workload"],
         "baseline": state["baseline"],
         "structure": state["structure"],
-        "seeded": list(state["workload"].structures[: state["settings"].seeds]),
+        "others": other_seeds(state),
         "history": state["history"],
         "hints": state.get("hints", ()),
         "attempts": mine(state),
         "searched": search_text(searched.told) if (searched := state.get("searched")) else None,
         "incumbent": incumbent,
+        "editable": _editable(broken or incumbent),
+        "declinable": may_decline(state),
+        "tightest": max(verdict.accuracy, key=lambda accuracy: accuracy.used, default=None) if verdict else None,
         "verdict": verdict,
         "profile": profile_text(profile, state["baseline"], state["device"]) if profile else None,
         "broken": broken,

@@ -17,7 +17,14 @@ from egg.agents.sources import source_of
 from egg.agents.toolbox.counting import hardware_counters
 from egg.agents.toolbox.kernels import check_kernel, compile_kernel, expert_skeleton, static_profile
 from egg.agents.toolbox.probing import guide, probe
-from egg.agents.toolbox.submit import no_fix, not_worth_it, submit_diagnosis, submit_kernel, submit_plan
+from egg.agents.toolbox.submit import (
+    change_does_not_pay,
+    no_fix,
+    not_worth_it,
+    submit_diagnosis,
+    submit_kernel,
+    submit_plan,
+)
 from egg.state.candidate import Candidate
 from egg.state.plan import Diagnosis, Plan
 from egg.state.run import AgentInput, AgentState, CodeOutput, DebugOutput, ProfileOutput
@@ -27,9 +34,9 @@ Graph = CompiledStateGraph[AgentState, None, AgentInput, Any]
 
 
 def build_code_agent(factory: Factory = chat_model) -> Graph:
-    """Writes or repairs a kernel: fills `draft`."""
-    tools = (expert_skeleton, guide, compile_kernel, check_kernel, submit_kernel)
-    return _build(Agent("code", "draft", tools, ("submit_kernel",), factory), CodeOutput)
+    """Writes or repairs a kernel: fills `draft`, or turns `plan` into one that is not worth it."""
+    tools = (expert_skeleton, guide, compile_kernel, check_kernel, submit_kernel, change_does_not_pay)
+    return _build(Agent("code", "draft", tools, ("submit_kernel", "change_does_not_pay"), factory), CodeOutput)
 
 
 def build_profile_agent(factory: Factory = chat_model) -> Graph:
@@ -62,6 +69,8 @@ def _build(agent: Agent, output: type[Any]) -> Graph:
     def answer(state: AgentState) -> Update:
         submitted = submission(agent, state)
         assert submitted is not None  # the route here demands it
+        if submitted["tool"] == change_does_not_pay.name:
+            return {"draft": None, "plan": Plan.model_validate(submitted["plan"])}
         return {agent.field: _record(agent, state, submitted)}
 
     def after_model(state: AgentState) -> Literal["tools", "model", "__end__"]:

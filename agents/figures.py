@@ -49,9 +49,7 @@ def search_text(told: str) -> str:
     if counted is None:
         return f"{told}."
     looked, there = map(int, counted.groups())
-    rest = (
-        f"{there - looked} of these points were not looked at" if looked < there else "all these points were looked at"
-    )
+    rest = f"{there - looked} points were not looked at" if looked < there else "all points were looked at"
     return (
         f"{told}. Of its space {rest}; values outside it (a larger step) and combinations with another stage's "
         "numbers were not tried. Propose nothing that it tried."
@@ -78,9 +76,14 @@ def _launch(launch: Launch) -> str:
     return (
         f"{name}: grid {grid} ({launch.waves:.2f} waves), {launch.warps} warps, {launch.stages} stages, "
         f"{launch.registers} registers{spills}, {launch.shared_bytes} B shared, "
-        f"occupancy {launch.occupancy:.0%} (limited by {launch.limiter}), {launch.bytes / 1e6:.3g} MB, "
+        f"occupancy {launch.occupancy:.0%} (limited by {launch.limiter}), {_size(launch.bytes)}, "
         f"{_widths(launch)}tensor cores: {launch.tensor_core}, est. {launch.estimate_ms:.4g} ms"
     )
+
+
+def _size(count: int) -> str:
+    """`33.6 MB`, `15.0 GB`."""
+    return f"{count / 1e9:.1f} GB" if count >= 999.5e6 else f"{count / 1e6:.3g} MB"
 
 
 def _widths(launch: Launch) -> str:

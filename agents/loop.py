@@ -14,6 +14,7 @@ from egg.agents.backbone import asked_instead
 from egg.agents.brief import with_facts
 from egg.agents.exchange import Exchange, ExchangeLog, answered, question, request_key, stopped
 from egg.agents.faults import ProviderFault
+from egg.agents.offering import offered
 from egg.agents.presenting import without_half_calls
 from egg.agents.prices import check_priced
 from egg.agents.prompting import render
@@ -62,6 +63,8 @@ def next_answer(agent: Agent, state: AgentState, config: RunnableConfig) -> Upda
         return _stop(agent, f"the {agent.role} agent submitted nothing in {ANSWERS} answers")
     if why := hopeless(state["messages"]):
         return _stop(agent, why)
+    tools_here = offered(agent.tools, state)
+    agent = agent._replace(tools=tools_here, submits=tuple(t.name for t in tools_here if t.name in agent.submits))
     nudge = _nudge(agent, state["messages"], ANSWERS - given)
     messages = with_facts(agent.role, state, [*state["messages"], *nudge])
     tools = [convert_to_openai_tool(tool) for tool in agent.tools]

@@ -175,9 +175,10 @@ class AgentState(AgentInput, total=False):
 
 
 class CodeOutput(TypedDict, total=False):
-    """The code agent's answer; `draft` is None and `stopped` says why if it submitted nothing."""
+    """The code agent's answer; `draft` is None and `stopped`, or the plan, says why if it submitted nothing."""
 
     draft: Candidate | None
+    plan: Plan | None
     stopped: str | None
     usage: Annotated[Usage, add_usage]
 

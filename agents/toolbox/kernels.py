@@ -36,12 +36,18 @@ def expert_skeleton(
     if structure and structure not in known:
         raise ToolException(f"no structure {structure!r} for this problem; there are: {', '.join(known)}")
     base = None if structure and structure != state["structure"] else _base(state)
+    decisions = spec_of(base) if base else None
+    if base and edits and decisions is None:
+        raise ToolException(
+            f"kernel {kernel_id(base)} has no `# egg:` line to edit: it was written or changed by hand. Change its "
+            "source and compile that; without `edits` the library's own kernel is written anew"
+        )
     skeleton = write_kernel(
         state["problem"],
         policy=state["settings"].policy,
         device=state["device"],
         structure=structure or state["structure"],
-        spec=spec_of(base) if base else None,
+        spec=decisions,
         edits=edits,
         store=store_of(state),
     )
@@ -65,7 +71,10 @@ def compile_kernel(runtime: Runtime, source: Source) -> Answer:
 
 @tool(response_format="content_and_artifact")
 def static_profile(runtime: Runtime, source: AnySource = None) -> Answer:
-    """Everything about a kernel that can be known without running it: its launches, resources and estimated times."""
+    """Everything about a kernel that can be known without running it: its launches, resources and estimated times.
+
+    The brief says it of the kernel in force already; this is for another one, by its source or its id.
+    """
     state = state_of(runtime)
     return _compiled(state, source_meant(state, source))
 

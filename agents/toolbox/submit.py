@@ -9,13 +9,15 @@ from egg.agents.sources import source_of
 from egg.agents.toolbox.bench import Answer, Runtime, Source, state_of
 from egg.state.candidate import kernel_id
 from egg.state.plan import Diagnosis, Plan
+from egg.state.run import AgentState
 from egg.state.search import Parameter, SearchSpace
 from egg.tools.parsing import parse
 from egg.tools.tune.space import group_of, is_decision, names_in
 
 Edits = Annotated[
     dict[str, dict[str, dict[str, Any]]] | None,
-    "The same as expert-library edits, {region: {group: {parameter: value}}}, if the kernel has an `# egg:` line",
+    "The same as edits of the decisions on the kernel's `# egg:` line, {region: {group: {parameter: value}}}; only for "
+    "a kernel that has one",
 ]
 
 
@@ -44,6 +46,23 @@ def submit_kernel(
         raise ToolException("the file defines no class ModelNew")
     space = _space(whole, search_space or {})
     return "submitted", {"kernel": kernel_id(whole), "rationale": rationale, "space": space}
+
+
+@tool(response_format="content_and_artifact")
+def change_does_not_pay(
+    runtime: Runtime, why: Annotated[str, "What compiling or checking showed against the change, with the figures"]
+) -> Answer:
+    """Decline the planned change instead of handing in a kernel that is worse. The kernel in force stays, and this
+    stage ends.
+    """
+    if not may_decline(state_of(runtime)):
+        raise ToolException("there is no planned change to decline: end with submit_kernel")
+    return "submitted", {"plan": Plan(worth_it=False, why=why).model_dump(mode="json")}
+
+
+def may_decline(state: AgentState) -> bool:
+    """Whether there is a planned change to a kernel that works, and no broken draft of it."""
+    return bool(state.get("plan") and state.get("incumbent") and not state.get("repair"))
 
 
 def _space(source: str, values: dict[str, list[bool | int | str]]) -> dict[str, Any] | None:

@@ -8,9 +8,16 @@ from typing import Any
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
+from egg.agents.brief import brief
 from egg.agents.build import build_code_agent, build_debug_agent, build_profile_agent
+from egg.agents.exchange import ExchangeLog
 from egg.agents.loop import ANSWERS
+from egg.agents.offering import offered
+from egg.agents.toolbox.counting import hardware_counters
+from egg.agents.toolbox.kernels import static_profile
+from egg.agents.toolbox.submit import change_does_not_pay, submit_kernel
 from egg.state.candidate import Candidate, kernel_id
+from egg.state.evaluation import Evaluation, Status
 from egg.state.plan import Diagnosis, Plan
 from egg.state.run import AgentState
 from egg.state.settings import Limits, Settings
@@ -235,3 +242,55 @@ def test_a_provider_that_stays_down_ends_the_stage(server: OpenAIServer, state: 
     result = build_code_agent().invoke({**state, "settings": settings})
     assert result["draft"] is None
     assert result["stopped"].startswith("the model provider failed")
+
+
+def planned(state: AgentState, **changes: Any) -> AgentState:
+    kernel = Candidate(source=KERNEL, origin="seed-1", structure="fused_one_pass")
+    plan = Plan(worth_it=True, change="two rows a program", why="fewer waves")
+    return AgentState(**{**state, "incumbent": kernel, "plan": plan, **changes})
+
+
+def test_the_code_agent_may_decline_a_change_that_its_compile_shows_to_be_worse(
+    scripted: Script, state: AgentState
+) -> None:
+    model = scripted(call("change_does_not_pay", why="it spills 512 bytes"))
+    result = code(model, planned(state))
+    assert result["draft"] is None and result["stopped"] is None
+    assert result["plan"] == Plan(worth_it=False, why="it spills 512 bytes")
+    assert "decline it with `change_does_not_pay`" in model.seen[0][1].text
+    assert code(scripted(SUBMIT), planned(state, branch="seed-2"))["plan"].worth_it
+
+
+def test_there_is_nothing_to_decline_in_a_first_draft_or_a_repair(scripted: Script, state: AgentState) -> None:
+    broken = Evaluation(status=Status.MISMATCH, mode="interpreter", feedback="wrong")
+    draft = Candidate(source="x", origin="seed-1", structure="s", evaluation=broken)
+    for given in (state, planned(state, repair=1, draft=draft)):
+        model = scripted(call("change_does_not_pay", why="too hard"), SUBMIT)
+        assert code(model, given)["draft"]
+        assert "no planned change to decline" in model.seen[-1][-1].text
+        assert "change_does_not_pay" not in model.seen[0][1].text
+
+
+def test_edits_of_a_kernel_without_decisions_are_refused(scripted: Script, state: AgentState) -> None:
+    model = scripted(call("expert_skeleton", edits={"r0": {"structure": {"name": "x"}}}), SUBMIT)
+    assert code(model, planned(state))["draft"]
+    assert "has no `# egg:` line to edit" in model.seen[-1][-1].text
+    assert kernel_id(KERNEL) in model.seen[-1][-1].text
+
+
+def test_tools_are_offered_where_they_are_of_use(state: AgentState) -> None:
+    tools = (static_profile, hardware_counters, submit_kernel, change_does_not_pay)
+    here = AgentState(**{**state, "device": state["device"].model_copy(update={"present": True})})
+    assert offered(tools, state) == (static_profile, submit_kernel)
+    assert offered(tools, here) == (static_profile, hardware_counters, submit_kernel)
+    assert offered(tools, planned(state)) == (static_profile, submit_kernel, change_does_not_pay)
+    assert "hardware_counters" in brief("profile", here)[0].text
+    assert "hardware_counters" not in brief("profile", state)[0].text
+
+
+def test_the_model_sees_the_offered_tools_alone(scripted: Script, state: AgentState) -> None:
+    code(scripted(SUBMIT), state)
+    (first,) = ExchangeLog(state["run_dir"]).all()
+    assert "change_does_not_pay" not in first.tools and "submit_kernel" in first.tools
+    code(scripted(SUBMIT), planned(state, branch="seed-2"))
+    assert "change_does_not_pay" in ExchangeLog(state["run_dir"]).all()[-1].tools

@@ -51,6 +51,11 @@ def test_what_holds_it_back_is_told_in_the_classifiers_words() -> None:
     assert text(spills=64, grid=(800, 4, 1)).endswith(f"\nBy the estimate: {told}")
 
 
+@pytest.mark.parametrize("count, told", [(2_000_000, "2 MB"), (999_600_000, "1.0 GB"), (15_000_000_000, "15.0 GB")])
+def test_bytes(count: int, told: str) -> None:
+    assert f"registers), {told}, tensor cores" in text(bytes=count)
+
+
 def test_costly_lines_and_configurations() -> None:
     notes = tuple(SourceNote(line=n, text="x = tl.load(p)", why="loads 8 bits a thread") for n in range(9, 19))
     launch = Launch(**FACTS, notes=notes, configs=CONFIGS)
@@ -64,8 +69,8 @@ def test_costly_lines_and_configurations() -> None:
 @pytest.mark.parametrize(
     "told, rest",
     [
-        ("machine search over r0.tiling.BLOCK: 6 of 24 points (4 pruned)", "18 of these points were not looked at"),
-        ("machine search over r0.tiling.BLOCK: 4 of 4 points (4 compiled)", "all these points were looked at"),
+        ("machine search over r0.tiling.BLOCK: 6 of 24 points (4 pruned)", "18 points were not looked at"),
+        ("machine search over r0.tiling.BLOCK: 4 of 4 points (4 compiled)", "all points were looked at"),
     ],
 )
 def test_after_a_search_it_is_said_what_it_left_untried(told: str, rest: str) -> None:
@@ -96,4 +101,4 @@ def test_a_searchs_own_sentence_is_understood() -> None:
     )
     told = search_text(found.told())
     assert "over r0.tiling.BLOCK_M, r0.tiling.BLOCK_N: 1 of 4 points" in told
-    assert "3 of these points were not looked at" in told
+    assert "3 points were not looked at" in told
