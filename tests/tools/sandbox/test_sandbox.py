@@ -86,7 +86,7 @@ def test_time_is_kept_by_the_parent(name: str) -> None:
     assert toy("echo").ok  # the warm process is there
     began = time.monotonic()
     assert toy(name, Bounds(seconds=0.3)).state == "timeout"
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 10
 
 
 def test_waiting_for_a_processor_does_not_count() -> None:
