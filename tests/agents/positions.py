@@ -110,6 +110,7 @@ POSITIONS = {
     "slightly wrong product": broken("gemm", SMALL, group="tiling"),
     "does not fit": broken("gemm", "the kernel does not fit: it needs 262144 of shared memory", "compile_error"),
     "host code": broken("gemm", "RuntimeError: Tensor.item() cannot be called on meta tensors", "runtime_error"),
+    "mask of a scalar": broken("gather", "line 10: ValueError: mask has unsupported dtype", "runtime_error"),
     "slow compiler": broken("pointwise", "compiling all kernels of one forward pass takes too long", "timeout"),
     "illegal access": broken("gather", "CUDA error: an illegal memory access was encountered", "gpu_fault"),
     "illegal instruction": broken("conv", "CUDA error: an illegal instruction was encountered", "gpu_fault"),

@@ -13,11 +13,14 @@ import pytest
 
 from egg.agents.guidebook import applying, guides
 from egg.agents.situation import Situation
+from egg.state.evaluation import Launch
 from egg.state.settings import Policy
 from egg.tools.compile import static_profile
 from egg.tools.device import detect_device
 from egg.tools.errors import CandidateError
+from egg.tools.expert import write_kernel
 from egg.tools.gate import refusal
+from egg.tools.problem import load_problem
 from egg.tools.store import Store
 from tests.tools.profiled import SCALE, candidate, problem
 
@@ -55,6 +58,10 @@ COMPILED = (
     "index-arithmetic", "stages-need-a-dot", "tma-by-generation", "half-inputs", "transposed-stores",
     "gated-products", "thin-products", "nan-in-maximum", "shared-memory-reads",
 )  # fmt: skip
+FLOORED = ("accuracy", "exact-products")
+"""Guides that name the floor of the error budget of fp32."""
+INTERPRETED = ("boolean-of-scalars",)
+"""What compiles and the interpreter refuses, since some version after 3.6."""
 SHOWN_BY = {
     "argmax-in-blocks": "argmax-first-of-equals",
     "attention-causal": "causal-diagonal",
@@ -80,7 +87,7 @@ RIGHT, ROUNDED = 1e-6, 1e-3
 @cache
 def seen(what: str) -> dict[str, Any]:
     """A child's findings: one process looks at all topics."""
-    environment = {**os.environ, "TRITON_INTERPRET": "1" if what == "errors" else "0"}
+    environment = {**os.environ, "TRITON_INTERPRET": "1" if what in ("errors", "interpreter") else "0"}
     command = [sys.executable, "-W", "ignore", "-m", "tests.agents.advice.child", what]
     ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600)
     assert ended.returncode == 0, ended.stderr[-2000:]
@@ -115,6 +122,15 @@ def test_what_computes_the_wrong_thing_is_right_once_mended(topic: str) -> None:
     assert mended < allowed < wrong or (math.isinf(wrong) and mended < allowed)
 
 
+@pytest.mark.parametrize("topic", INTERPRETED)
+def test_what_the_interpreter_refuses_is_recognised_and_the_mending_is_right(topic: str) -> None:
+    version = tuple(map(int, seen("interpreter")["version"].split(".")[:2]))
+    said, mended = seen("interpreter")[topic]
+    assert mended < RIGHT and (said or version < (3, 9))
+    told = applying(Situation(group="structure", status="runtime_error", feedback=f"line 10: ValueError: {said}"))
+    assert not said or told[0].topic == topic
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("claim", ALGEBRA)
 def test_both_sides_are_equal(claim: str) -> None:
@@ -130,10 +146,20 @@ def test_the_compiled_code_is_as_told(topic: str) -> None:
 
 def test_a_guide_that_says_it_was_run_or_compiled_is_among_these() -> None:
     for topic, guide in guides().items():
-        claims = {"run in Triton": WRONG, "refused with this message": REFUSED, "computed in float64": ALGEBRA.values()}
+        claims = {
+            "run in Triton": (*WRONG, *INTERPRETED),
+            "refused with this message": (*REFUSED, *INTERPRETED),
+            "computed in float64": ALGEBRA.values(),
+        }
         for words, shown in claims.items():
             if words in guide.verified:
                 assert {topic, SHOWN_BY.get(topic, topic)} & {*shown, *WRONG}, (topic, words)
+
+
+def test_the_floor_that_guides_name_is_the_judges() -> None:
+    judges = (ROOT / "tools" / "tasks" / "budget.py").read_text()
+    assert "torch.float32: 1e-5," in judges
+    assert all("floor" in guides()[topic].text and "1e-5" in guides()[topic].text for topic in FLOORED)
 
 
 def test_the_judges_own_words_lead_to_the_guide(tmp_path: Path) -> None:
@@ -147,3 +173,23 @@ def test_the_judges_own_words_lead_to_the_guide(tmp_path: Path) -> None:
     assert said
     place = Situation(group="structure", status=said.status, feedback=said.feedback)
     assert applying(place)[0].topic == "allowed-names"
+
+
+@pytest.mark.slow
+def test_of_the_librarys_attention_tiles_in_tf32x3_the_large_one_spills_and_64x32_does_not(tmp_path: Path) -> None:
+    """What guide `attention-tile` says of it: registers, spills, blocks a multiprocessor."""
+    attention, device = load_problem(str(ROOT / "evals" / "problems" / "attention_causal.py")), detect_device("sm_90")
+    store, policy = Store(tmp_path), Policy.STOCK
+    first = write_kernel(attention, policy=policy, device=device, store=store)
+    assert "tf32x3" in first.source
+
+    def launch(rows: int, keys: int, warps: int) -> Launch:
+        tile = {"BLOCK_M": rows, "BLOCK_N": keys, "num_warps": warps}
+        edits = {region.name: {"tiling": tile} for region in first.spec.regions}
+        kernel = write_kernel(attention, policy=policy, device=device, store=store, spec=first.spec, edits=edits)
+        (only,) = static_profile(attention, kernel.source, device, policy, store).launches
+        return only
+
+    small, square, large = launch(64, 32, 4), launch(64, 64, 4), launch(128, 64, 8)
+    assert (small.spills, square.spills) == (0, 0) and large.spills > 0
+    assert small.registers < 200 < square.registers and small.occupancy == 2 * square.occupancy

@@ -29,5 +29,15 @@ def facts() -> dict[str, Any]:
     return {topic: look() for topic, look in FACTS.items()}
 
 
+def interpreter() -> dict[str, Any]:
+    """What the interpreter says of each mistake, the error of its mending, and whose interpreter it is."""
+    import triton
+
+    from tests.agents.advice import mistakes_interpreter
+
+    return {"version": triton.__version__, **mistakes_interpreter.tell()}
+
+
 if __name__ == "__main__":
-    print(json.dumps({"refusals": refusals, "errors": errors, "facts": facts}[sys.argv[1]]()))
+    looks = {look.__name__: look for look in (refusals, errors, facts, interpreter)}
+    print(json.dumps(looks[sys.argv[1]]()))
