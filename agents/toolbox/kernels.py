@@ -81,7 +81,9 @@ def static_profile(runtime: Runtime, source: AnySource = None) -> Answer:
 
 @tool(response_format="content_and_artifact")
 def check_kernel(runtime: Runtime, source: Source) -> Answer:
-    """Compare a kernel with the reference on a few inputs. The judge will use more, and others."""
+    """Compare a kernel with the reference on a few inputs: error and budget of each kind. The judge will use more, and
+    others.
+    """
     state = state_of(runtime)
     whole = source_of(state, source)
     verdict = verify.check(
