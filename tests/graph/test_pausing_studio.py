@@ -1,29 +1,16 @@
 """A run that asks, over a real `langgraph dev` server: the question as JSON, a bad answer, a good one."""
 
 import importlib.util
-from collections.abc import Iterator
-from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
 from tests.cli.make import finish, problem, spawn
-from tests.graph.test_studio import Server
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(importlib.util.find_spec("langgraph_api") is None, reason="needs the extra `studio`"),
 ]
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
-    started = Server(tmp_path)
-    try:
-        started.wait()
-        yield started
-    finally:
-        started.kill()
 
 
 def test_studio_asks_and_the_command_may_answer(server, tmp_path):
